@@ -175,6 +175,7 @@ void Parser::ParseDecl(Scope scope, llvm::SmallVectorImpl<Decl*>& decls) {
     if (only_at_top("a pattern synonym")) ParsePatternSynonym(decls);
     return;
   }
+  if (scope == Scope::Module && TakeEmptySplice()) return;
   if (LookAtDecl().shape == Shape::Signature) {
     if (scope == Scope::Instance) NeedExtension("InstanceSigs", begin, "a signature in an instance");
     cut_short_ = false;
@@ -217,6 +218,7 @@ Decl* Parser::ParseSignature() {
   Expect(Kind::DoubleColon, "`::` after the names of a type signature");
   QualType type = ParseQualType();
   if (Is(Kind::Equals)) NotSupported(token().span, "a type and a definition in one line (`x :: T = e`) are");
+  for (const Name& name : names) NoteProperty(name, type);
   return ast_.New<SignatureDecl>(From(begin), Copy(names), type);
 }
 
@@ -258,7 +260,7 @@ Decl* Parser::ParseEquation() {
   cut_short_ = false;
   if (look.shape == Shape::Nothing || Is(Kind::Bar)) {
     // Say what it is, if it is something that other Haskells have, or an expression out of place.
-    if (IsOp("$") || (Is(Kind::VarSym) && Text(token().text).substr(0, 1) == "$"))
+    if (IsOp("$") || (Is(Kind::VarSym) && Text(token().text).substr(0, 1) == "$") || (IsSplicing() && Is(Kind::VarId)))
       NotSupported(begin, "Template Haskell splices are");
     else if (!AtAPat())
       Fail("a declaration");

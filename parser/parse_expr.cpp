@@ -155,7 +155,7 @@ bool Parser::AtAtom() const {
     case Kind::LeftParen:
     case Kind::LeftBracket:
     case Kind::Underscore: return true;
-    default: return false;
+    default: return AtSplice();
   }
 }
 
@@ -193,7 +193,10 @@ Expr* Parser::ParseAtomBase() {
       return ast_.New<VarExpr>(begin, name);
     }
     default:
-      if (IsOp("?") && next().kind == Kind::VarId && !t.space_after)
+      if (AtSplice()) return ParseSplice();
+      if (IsOp("$") && IsSplicing() && !t.space_after)
+        NotSupported(begin, "Template Haskell splices are");
+      else if (IsOp("?") && next().kind == Kind::VarId && !t.space_after)
         NotSupported(begin, "implicit parameters are");
       else if (IsOp("#") && next().kind == Kind::VarId && !t.space_after)
         NotSupported(begin, "overloaded labels are");
@@ -212,7 +215,7 @@ Expr* Parser::ParseParen() {
   if (IsOp("#") && !TokenAt(pos_).space_before && next().kind != Kind::RightParen)
     NotSupported(open, "unboxed tuples are");
   if (Take(Kind::RightParen)) return ast_.New<ConExpr>(From(open), NameOf("()", From(open)));
-  if (AtOperator() && (!IsOp("-") || next().kind == Kind::RightParen)) {
+  if (AtOperator() && !AtSplice() && (!IsOp("-") || next().kind == Kind::RightParen)) {
     Span at = token().span;
     bool backquoted = Is(Kind::Backquote);
     Expr* op = TakeOperatorExpr();
@@ -280,6 +283,7 @@ Expr* Parser::ParseParen() {
 // `[]`, `[a, b]`, `[a ..]`, `[a, b .. c]`, `[e | stmts]`
 Expr* Parser::ParseBracket() {
   Span open = token().span;
+  if (IsSplicing() && next().kind == Kind::Bar && !token().space_after) NotSupported(open, "Template Haskell quotations are");
   Advance();
   if (Take(Kind::RightBracket)) return ast_.New<ConExpr>(From(open), NameOf("[]", From(open)));
   llvm::SmallVector<Expr*> elements{ParseExpr()};

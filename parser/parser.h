@@ -251,6 +251,15 @@ class Parser {
   // The name at the current VarId; qualified ones are reported.
   ast::Name TakeBinder();
 
+  // ---- splices of Template Haskell: those that tests are written with (parse_splice.cpp)
+  // At `return []` or `$(return [])` between declarations: it says that what stands before it may be asked for. Takes it.
+  bool TakeEmptySplice();
+  // At `$quickCheckAll` or `$(quickCheckAll)`, or one like it.
+  bool AtSplice() const;
+  bool IsSplicing() const;  // by the pragma
+  ast::Expr* ParseSplice();
+  void NoteProperty(const ast::Name& name, const ast::QualType& type);
+
   // ---- expressions (parse_expr.cpp, parse_stmt.cpp)
   ast::Expr* ParseExpr();  // with `:: type`
   // A chain of operators. `section`: an operator before `)` is handed back in it and ends the chain.
@@ -305,6 +314,8 @@ class Parser {
   std::vector<std::pair<Span, ast::Type*>> kinds_;  // Module::kinds
   std::vector<std::pair<ast::Name, ast::QualType>> synonym_types_;  // of pattern synonyms, until all are read
   std::vector<std::pair<Symbol, uint32_t>> synonym_arity_;
+  size_t last_splice_ = 0;  // the token of the last `return []`
+  std::vector<std::pair<Symbol, ast::QualType>> properties_;  // the signatures of prop_.. so far
   bool panic_ = false;
   bool repl_ = false;
   bool reached_end_ = false;   // something is missing at the end of the text

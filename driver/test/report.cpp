@@ -101,7 +101,8 @@ void TellSmallest(const std::vector<FileResult>& files, llvm::raw_ostream& out) 
   for (const FileResult& file : files)
     for (const TestResult& test : file.tests)
       if (!test.smallest.empty())
-        out << fmt::format("the smallest program found that differs as {}:{} does:\n----\n{}----\n", test.file, test.line, test.smallest);
+        out << fmt::format("the smallest program found that differs as {}:{} does{}:\n----\n{}----\n", test.file, test.line,
+                           test.shrunk_late ? " (the time for it was over: with a longer `--timeout` there may be a smaller one)" : "", test.smallest);
 }
 
 // How much GHC has answered, and what it has refused.
@@ -171,7 +172,7 @@ void ReportJson(const std::vector<FileResult>& files, const Options& options, ll
                              {"expected", llvm::json::Array(test.expected)}, {"runs", std::move(runs)}};
       if (!test.fault.empty()) row["fault"] = test.fault;
       if (!test.refused.empty()) row["refused"] = test.refused;
-      if (!test.smallest.empty()) row["smallest"] = test.smallest;
+      if (!test.smallest.empty()) row["smallest"] = test.smallest, row["shrunk_to_the_end"] = !test.shrunk_late;
       tests.push_back(std::move(row));
     }
   }

@@ -51,6 +51,7 @@ struct TestResult {
   std::string fault;      // it could not be run at all
   std::string refused;    // why GHC does not answer
   std::string smallest;   // of one that differs: the smallest program that does, as a file
+  bool shrunk_late = false;  // the time for it was over first: there may be a smaller one
   bool chosen = true;     // by `--filter`; and it is no definition for others
   std::vector<TestRun> runs;
   bool passed() const;

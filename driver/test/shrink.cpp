@@ -108,6 +108,8 @@ class Shrinker {
   }
 
   std::string Run(const std::string& source);
+  // Its time was over before all that is smaller had been tried.
+  bool late() const { return late_; }
 
  private:
   struct Tried {
@@ -133,6 +135,7 @@ class Shrinker {
   std::string before_;  // what stands before the expression in its line
   Shrunk now_;
   Tried last_;
+  bool late_ = false;
 };
 
 std::string Shrinker::LineOf(const std::string& expression) const {
@@ -296,6 +299,7 @@ std::string Shrinker::Run(const std::string& source) {
     for (std::optional<Edits> edits; !Late() && (edits = EditsOf(now_)) && TakeSmaller(edits->program, kProgramsAtOnce);) {
     }
   } while (!Late() && now_ != before);
+  late_ = Late();
   return Replay();
 }
 
@@ -312,7 +316,9 @@ void ShrinkDifferences(const Options& options, std::vector<FileResult>& files) {
       if (folder->path().empty()) return;
       std::ifstream in(file.path, std::ios::binary);
       const std::string source((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-      test.smallest = Shrinker(options, file, test, folder->path()).Run(source);
+      Shrinker shrinker(options, file, test, folder->path());
+      test.smallest = shrinker.Run(source);
+      test.shrunk_late = shrinker.late();
     }
 }
 

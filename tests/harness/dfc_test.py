@@ -308,6 +308,7 @@ def ghc_beside(d):
     d.file("again.df", smallest)
     out, _ = d.expect(1, "test", "again.df", "--differential", "--timeout=10s", "--format=json")
     told = json.loads(out)["tests"]
+    assert isinstance(told[0]["shrunk_to_the_end"], bool), out
     assert len(told) == 1 and told[0]["differs"] and {r["passed"] for r in told[0]["runs"] if r["engine"] == "ghc"} == {True}, out
     d.file("own.df", "import Gradient\n-- CASE: grad (\\x -> x * x) (3 :: Double) => 6.0\n")
     out, _ = d.expect(0, "test", "own.df", "--differential")

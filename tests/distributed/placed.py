@@ -140,7 +140,7 @@ def placement_files(d):
     words = ("run", "p.graph", "--engine=tagged", "--local-workers=2", "--placement=p.place")
     _, err = d.expect(0, *words, "--stats=json", out="610\n")
     assert given(err) == 2, err  # main computes what fib 15 is made of
-    for text, said in (("\nfob 1\n", "line 2: there is no function `fob`"), ("main 1\n", "`main` is where a run begins and ends"), ("fib x\n", "line 1")):
+    for text, said in (("\nfob 1\n", "line 2: there is no function `fob`"), ("main 1\n", "`main` is where a run begins and ends"), ("* 1\n", "`main` is where a run begins and ends"), ("fib x\n", "line 1")):
         d.file("p.place", text)
         _, err = d.expect(2, *words, err=said)
         assert "`p.place`" in err, err

@@ -4,6 +4,7 @@
     cut_costs.py --dfc build/dfc [--rounds 3]                  small rows on the reference engine
     cut_costs.py --dfc build/dfc --paper [--rows fib,ack] [--cuts function,random] [--patience 60]
                                                                the paper's 27 rows, on the tagged engine too
+    cut_costs.py --dfc build/dfc --paper --below               smaller rows, of which each way ends
     cut_costs.py --dfc build/dfc --smoke [--paper]             small rows, one round; every answer is checked
 
 The paper has its table on one machine only, without a cut. Here an engine runs each row in one piece, and in two parts:
@@ -31,6 +32,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FUNCTIONS = ("fib", "ack", "tak", "primes")
 ROWS = (("fib", 18), ("ack", 2, 40), ("tak", 12, 8, 4), ("primes", 300))
 SMOKE = (("fib", 8),)
+BELOW = (("fib", 20), ("ack", 3, 3), ("tak", 18, 12, 6), ("primes", 1000))  # where the paper's rows take minutes
 SMOKE_PAPER = (("fib", 8), ("ack", 2, 3), ("tak", 6, 4, 2), ("primes", 20))
 ARITHMETIC = ("Add", "Sub", "Mul", "Mod", "Eq", "Ne", "Lt", "Le", "Gt", "Ge", "Rem")
 
@@ -116,7 +118,7 @@ def counts(way, figures):
 
 def paper(bench, table1, arguments):
     """Each row by each cut: milliseconds of each way, and what crossed."""
-    rows = [row for row in (SMOKE_PAPER if arguments.smoke else table1.PAPER) if row[0] in arguments.rows.split(",")]
+    rows = [row for row in (SMOKE_PAPER if arguments.smoke else BELOW if arguments.below else table1.PAPER) if row[0] in arguments.rows.split(",")]
     times, crossed, gone, uncut = [], [], set(), {}
     for kind in arguments.cuts.split(","):
         for row in rows:
@@ -177,6 +179,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--paper", action="store_true", help="all rows of Table 1, on both engines")
+    parser.add_argument("--below", action="store_true", help="with --paper: smaller rows than the paper's")
     parser.add_argument("--rows", default=",".join(FUNCTIONS), help="with --paper: of these functions only")
     parser.add_argument("--cuts", default="function,inner,arithmetic,random", help="with --paper: only these cuts")
     parser.add_argument("--only", choices=("tagged", "reference"), help="with --paper: this engine alone")

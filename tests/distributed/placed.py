@@ -149,6 +149,27 @@ def placement_files(d):
 
 
 @test
+def what_is_large_goes_once(d):
+    """A matrix that each call looks at: once as it is, before there is word of room for it, and once to be kept. Its calls name it then."""
+    d.file("p.df", """import qualified Tensor as T
+{-# PLACE layer worker 1 #-}
+layer :: Tensor Float [200, 200] -> Tensor Float [200] -> Tensor Float [200]
+layer w x = tanh (T.vecmat x w)
+go :: Int -> Tensor Float [200, 200] -> Tensor Float [200] -> Tensor Float [200]
+go n w x = if n == 0 then x else go (n - 1) w (layer w x)
+main = print (T.sum (go 100 (sin (T.convert T.iota)) (T.fill 0.5)))
+""")
+    wanted = d.run("run", "p.df", "--threads=1")
+    assert wanted[0] == 0, wanted
+    for words in (["--local-workers=2"], ["--local-workers=2", "--threads=2"], ["--members=3"]):
+        code, out, err = d.run("run", "p.df", *words, "--stats=json")
+        figures = json.loads(err.rstrip("\n").split("\n")[-1])
+        assert (code, out) == wanted[:2], (words, code, out, err)
+        if "--members=3" not in words:
+            assert given(err) == 100 and figures["processes"][0]["links"][0]["bytes_out"] < 6 * 160000, (words, figures)
+
+
+@test
 def more_calls_than_memory(d):
     """Each call would have to be held, if whoever makes them did not wait."""
     d.file("p.df", PROGRAMS["many at once"][1].replace("total 0 3000", "total 0 60000"))

@@ -71,7 +71,9 @@ class Cutter {
       else cut_.part[i] = g.scopes[functions_[node.scope.index]].place;
     }
     for (const PlacementRow& row : options_.rows)
-      if (!Apply(row)) break;
+      if (!row.names_rest() && !Apply(row)) break;
+    for (const PlacementRow& row : llvm::reverse(options_.rows))
+      if (row.names_rest()) std::replace(cut_.part.begin(), cut_.part.end(), uint32_t{kAnywhere}, row.part);
     if (error_.empty()) CountParts();
     if (error_.empty()) NameDevices();
     if (!error_.empty()) {
@@ -238,7 +240,7 @@ std::optional<std::vector<PlacementRow>> ParsePlacement(std::string_view text, s
     row.line_of_file = number;
     const size_t blank = line.find_last_of(" \t");
     if (blank == llvm::StringRef::npos || !ReadPlace(line.take_front(blank).rtrim(), &row) || !ReadNumber(line.drop_front(blank + 1), &row.part)) {
-      *error = fmt::format("line {}: a function, with a line and column or without, a node `%12`, or `type` and a type, and then the number of a part are expected", number);
+      *error = fmt::format("line {}: a function, with a line and column or without, a node `%12`, `type` and a type, or `*`, and then the number of a part are expected", number);
       return std::nullopt;
     }
     if (row.part >= kMostParts) {

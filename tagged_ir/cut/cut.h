@@ -15,7 +15,7 @@
 
 namespace df::ir {
 
-// A line of a placement: `fact 1`, `fact:8:15 1` (what stands in that line, and column, of fact), `%12 1`, or `type Tensor Float [5000, 16] 1`
+// A line of a placement: `fact 1`, `fact:8:15 1` (what stands in that line, and column, of fact), `%12 1`, `* 1`, or `type Tensor Float [5000, 16] 1`
 // (what takes or gives a value of that type, or one that holds such: it then stays where it is).
 struct PlacementRow {
   uint32_t line_of_file = 0;  // for messages
@@ -24,6 +24,8 @@ struct PlacementRow {
   std::string scope;
   uint32_t line = 0, column = 0;  // 0: all of the scope
   uint32_t part = 0;
+  // `* 0`: all that no other row names, and that has no place in the graph.
+  bool names_rest() const { return scope == "*" && line == 0; }
 };
 
 // Reads a placement: a row a line, `#` begins a comment. On failure nullopt, and `error` says in which line what is wrong.

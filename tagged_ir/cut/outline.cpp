@@ -197,8 +197,9 @@ Outlined Outline(Graph& graph, const Cut& cut) { return Outliner(graph, cut).Run
 static bool CheckRow(const Graph& graph, const std::vector<bool>& movable, const PlacementRow& row, std::string* error) {
   const bool whole = !row.scope.empty() && row.line == 0;
   if (whole) {
-    if (row.part == 0 || row.scope != graph.scopes[ScopeId(0)].name) return true;
-    *error = fmt::format("line {}: `{}` is where a run begins and ends, in its first process", row.line_of_file, row.scope);
+    const std::string& root = graph.scopes[ScopeId(0)].name;
+    if (row.part == 0 || (row.scope != root && !row.names_rest())) return true;
+    *error = fmt::format("line {}: `{}` is where a run begins and ends, in its first process", row.line_of_file, root);
     return false;
   }
   // What it names is what it puts on a part of its own.
@@ -226,6 +227,12 @@ bool CutIntoCalls(Graph& graph, CutOptions options, uint32_t processes, std::str
   for (const PlacementRow& row : options.rows)
     if (!CheckRow(graph, movable, row, error)) return false;
   options.leave = options.parts == 0 && options.seed == 0;
+  // All else with the root: what has no place is there anyway, but for what the others call.
+  auto names_rest = [](const PlacementRow& row) { return row.names_rest(); };
+  if (options.seed == 0 && llvm::any_of(options.rows, names_rest)) {
+    options.leave = true;
+    llvm::erase_if(options.rows, names_rest);
+  }
   if (options.seed != 0 && options.parts == 0) options.parts = processes;
   std::optional<Cut> cut = MakeCut(graph, options, error);
   if (!cut) return false;

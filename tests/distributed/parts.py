@@ -105,6 +105,18 @@ def who_asks_stays_in_one_process(d):
 
 
 @test
+def texts_that_are_read_as_they_are_looked_at(d):
+    """Their rests stand with the root, whoever looks at them."""
+    d.file("a.txt", "one line and\n" * 4000)
+    words = ["--input=a=@a.txt", '--input=p=(3, Just "abcdefgh")']
+    d.file("text.df", "main :: String -> (Int, Maybe String) -> (Int, Int, String)\nmain a p = (length (lines a), fst p, maybe \"\" (reverse . take 5) (snd p))\n")
+    wanted = d.run("run", "text.df", *words)
+    assert wanted[:2] == (0, "(4000,3,\"edcba\")\n"), wanted
+    for seed in (1, 2, 3):
+        same(d.run("run", "text.df", *words, "--local-workers=%d" % (2 + seed % 2), "--cut-seed=%d" % seed), wanted)
+
+
+@test
 def large_values(d):
     d.file("large.df", "import qualified Tensor as T\nf :: Tensor Float [300, 400] -> Tensor Float [300, 400]\nf x = x * x + x\n"
            "g :: Integer -> Integer\ng n = if n == 0 then 1 else 3 * g (n - 1)\n"

@@ -140,12 +140,33 @@ def placement_files(d):
     words = ("run", "p.graph", "--engine=tagged", "--local-workers=2", "--placement=p.place")
     _, err = d.expect(0, *words, "--stats=json", out="610\n")
     assert given(err) == 2, err  # main computes what fib 15 is made of
-    for text, said in (("\nfob 1\n", "line 2: there is no function `fob`"), ("main 1\n", "`main` is where a run begins and ends"), ("fib x\n", "line 1")):
+    for text, said in (("\nfob 1\n", "line 2: there is no function `fob`"), ("main 1\n", "`main` is where a run begins and ends"), ("* 1\n", "`main` is where a run begins and ends"), ("fib x\n", "line 1")):
         d.file("p.place", text)
         _, err = d.expect(2, *words, err=said)
         assert "`p.place`" in err, err
     for more in (["--recv=scheduled"], ["--dead=none"]):
         d.expect(2, "run", "p.graph", "--engine=tagged", "--local-workers=2", *more, err="is for --engine=reference")
+
+
+@test
+def what_is_large_goes_once(d):
+    """A matrix that each call looks at: once as it is, before there is word of room for it, and once to be kept. Its calls name it then."""
+    d.file("p.df", """import qualified Tensor as T
+{-# PLACE layer worker 1 #-}
+layer :: Tensor Float [200, 200] -> Tensor Float [200] -> Tensor Float [200]
+layer w x = tanh (T.vecmat x w)
+go :: Int -> Tensor Float [200, 200] -> Tensor Float [200] -> Tensor Float [200]
+go n w x = if n == 0 then x else go (n - 1) w (layer w x)
+main = print (T.sum (go 100 (sin (T.convert T.iota)) (T.fill 0.5)))
+""")
+    wanted = d.run("run", "p.df", "--threads=1")
+    assert wanted[0] == 0, wanted
+    for words in (["--local-workers=2"], ["--local-workers=2", "--threads=2"], ["--members=3"]):
+        code, out, err = d.run("run", "p.df", *words, "--stats=json")
+        figures = json.loads(err.rstrip("\n").split("\n")[-1])
+        assert (code, out) == wanted[:2], (words, code, out, err)
+        if "--members=3" not in words:
+            assert given(err) == 100 and figures["processes"][0]["links"][0]["bytes_out"] < 6 * 160000, (words, figures)
 
 
 @test

@@ -83,3 +83,14 @@ def ended(pid):
             return file.read().rsplit(")", 1)[1].split()[0] in "ZX"
     except OSError:
         return True
+
+
+def log_of(path):
+    """The rows of a training run's log: all columns but the seconds, which are the last one."""
+    with open(path) as file:
+        return [line.rsplit(",", 1)[0] for line in file]
+
+
+def bytes_of(path):
+    with open(path, "rb") as file:
+        return file.read()

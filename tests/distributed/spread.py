@@ -14,23 +14,12 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "harness"))
-from processes import Worker, has_zmq, launched, local_pids, same
+from processes import Worker, bytes_of, has_zmq, launched, local_pids, log_of, same
 from promises import main, test
 
 SENTIMENT = os.path.join(HERE, "..", "..", "samples", "sentiment")
 PARALLEL = os.path.join(HERE, "..", "parallel")
 TRAIN = ["--input", "train=@" + os.path.join(SENTIMENT, "reviews.txt")]
-
-
-def log_of(path):
-    """All columns but the seconds, which are the last one."""
-    with open(path) as file:
-        return [line.rsplit(",", 1)[0] for line in file]
-
-
-def bytes_of(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def trained(d, name, *words, graph="rnn.graph", env=None, prepare=None, epochs=2):

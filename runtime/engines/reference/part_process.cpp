@@ -27,8 +27,8 @@ PartProcess::PartProcess(const ir::Graph& graph, const RunOptions& options, CutR
   for (uint32_t i = 0; i < options_.cut.parts; ++i) lines_.push_back(i == own_ ? nullptr : std::make_unique<Line>(types_, tags_, static_cast<CellNames&>(*this)));
   for (uint32_t site = 0; site < delay_of_site_.size() && !host_site_.valid(); ++site)
     if (Delays(site)) host_site_ = ir::SiteId(site);
-  for (const ir::Port& port : graph.graph_inputs)
-    if (port.name == ir::kStandardInput) host_type_ = ir::PortType{port.type.type, false};
+  for (uint32_t type = 0; type < graph.types.size() && !host_type_; ++type)
+    if (ir::IsText(graph.types, ir::TypeId(type))) host_type_ = ir::PortType{ir::TypeId(type), false};
   auto is_return = [&](const std::pair<ir::NodeId, uint32_t>& user) { return graph.nodes[user.first].op == ir::Op::Return && user.second == 0; };
   for (const ir::Channel& channel : channels_) to_returns_.push_back(llvm::all_of(channel.users, is_return));
 }

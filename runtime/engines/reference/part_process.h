@@ -94,7 +94,8 @@ class PartProcess final : public CutExecution, private Peers::Receiver, private 
   Clock::duration pause_{};
   std::optional<Clock::time_point> leave_by_;  // of a part that has lost another one
 
-  // References that the host answers: of the root, by number. Others have a name each (HostLabel), at the site of any delayed call.
+  // References that the host answers, rests of texts that are read as they are looked at: of the root, by number. Others have a name each (HostLabel),
+  // at the site of any delayed call.
   std::vector<Value> hosts_;
   llvm::DenseMap<const Object*, uint64_t> host_numbers_;
   ir::SiteId host_site_;

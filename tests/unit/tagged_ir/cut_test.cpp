@@ -95,6 +95,8 @@ TEST_CASE("places, rows and the rule say what is on which part") {
   CHECK(Made({.parts = 4, .seed = 7, .rows = {}}).part == Made({.parts = 4, .seed = 7, .rows = {}}).part);
   // All that takes or gives an Int, but the ports of the graph.
   CHECK(Made({.parts = 4, .seed = 0, .rows = Rows("type Int 3")}).part == std::vector<uint32_t>{0, 0, 0, 3, 3, 0, 1, 3, 3, 3});
+  // The rest is what neither a row nor the graph places: here main's; the last such row counts.
+  CHECK(Made({.parts = 4, .seed = 0, .rows = Rows("* 1\n* 2\n%8 0")}).part == std::vector<uint32_t>{0, 0, 2, 2, 2, 0, 1, 1, 0, 1});
 }
 
 TEST_CASE("a cut for processes, and as a text for them") {

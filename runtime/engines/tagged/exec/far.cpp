@@ -205,10 +205,20 @@ void Far::Leave(Worker& worker, Message::Kind kind, FarPeer& from, std::shared_p
 
 void Far::Receive(PeerId from, PeerMessage message) {
   FarPeer& peer = PeerOf(from);
+  if (placed_) {
+    // Nobody asks for calls that have their process. Who is first heard of is told how much of its objects is kept here.
+    std::unique_lock lock(mutex_);
+    if (kept_.try_emplace(from).second) {
+      keeps_each_ = keeps_ / (peers_.Size() - 1);
+      lock.unlock();
+      peers_.Send(from, {PeerMessage::Kind::Ask, KnowsOwn(), keeps_each_});
+    }
+  }
   switch (message.kind) {
     case PeerMessage::Kind::Ask: {
       if (pieces_) return Fault(peer, "it asks for calls, and all processes run the spine");
       sent_.SetRoom(from, message.ticket, message.number != 0);
+      if (placed_) return;
       if (!HasRoom()) {
         ++stats.held_back;
         return Refuse(peer);

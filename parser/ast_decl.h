@@ -7,7 +7,8 @@
 
 namespace df::ast {
 
-enum class DeclKind : uint8_t { Signature, Fixity, Function, PatBind, Data, TypeSynonym, Class, Instance, Deriving, Foreign, Default, Error };
+enum class DeclKind : uint8_t { Signature, Fixity, Function, PatBind, Data, TypeSynonym, Class, Instance, Deriving,
+  Foreign, Default, TypeFamily, TypeInstance, Role, Error };
 
 struct Decl {
   DF_AST_BASE(Decl)
@@ -148,6 +149,36 @@ struct DefaultDecl : Decl {
   DF_AST_NODE(Decl, Default)
   List<Type*> types;
   DefaultDecl(Span s, List<Type*> t) : Decl(kKind, s), types(t) {}
+};
+// `F [a] = a`: the family with its arguments, and what that is.
+struct TypeEquation {
+  Type* left;
+  Type* right;
+  Span span;
+};
+// `type family F a :: Type where { F [a] = a; .. }`; without a `where` it is open. In a class `type F a`.
+struct TypeFamilyDecl : Decl {
+  DF_AST_NODE(Decl, TypeFamily)
+  Name name;
+  List<Name> params;
+  Type* result;  // its kind as written; null if it is not
+  bool closed;
+  List<TypeEquation> equations;
+  TypeFamilyDecl(Span s, Name n, List<Name> p, Type* r, bool c, List<TypeEquation> e)
+      : Decl(kKind, s), name(n), params(p), result(r), closed(c), equations(e) {}
+};
+// `type instance F [a] = a`; in an instance `type F [a] = a`, and in a class the default of its family.
+struct TypeInstanceDecl : Decl {
+  DF_AST_NODE(Decl, TypeInstance)
+  TypeEquation equation;
+  TypeInstanceDecl(Span s, TypeEquation e) : Decl(kKind, s), equation(e) {}
+};
+// `type role T nominal representational`; `_` is the role that the compiler finds.
+struct RoleDecl : Decl {
+  DF_AST_NODE(Decl, Role)
+  Name name;
+  List<Name> roles;
+  RoleDecl(Span s, Name n, List<Name> r) : Decl(kKind, s), name(n), roles(r) {}
 };
 struct ErrorDecl : Decl { DF_AST_NODE(Decl, Error) explicit ErrorDecl(Span s) : Decl(kKind, s) {} };
 

@@ -44,6 +44,7 @@ struct TupleType : Type {
 struct ListType : Type {
   DF_AST_NODE(Type, List)
   List<Type*> elements;
+  bool promoted = false;  // `'[a]` (DataKinds): a list of types
   ListType(Span s, List<Type*> e) : Type(kKind, s), elements(e) {}
 };
 struct DimType : Type {
@@ -66,7 +67,7 @@ struct BangType : Type {
 };
 struct ErrorType : Type { DF_AST_NODE(Type, Error) explicit ErrorType(Span s) : Type(kKind, s) {} };
 
-// `Eq a` in a context; `type` is the class's argument.
+// `Eq a` in a context; `type` is the class's argument. `a ~ b` is one of the class `~`, with two arguments.
 struct Constraint {
   Name cls;
   Type* type;

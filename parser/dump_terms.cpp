@@ -389,6 +389,38 @@ void Printer::PrintTypeDecl(const Decl* decl) {
       Print(synonym->type);
       break;
     }
+    case DeclKind::TypeFamily: {
+      auto* family = llvm::cast<TypeFamilyDecl>(decl);
+      out_ << "type family ";
+      Head(family->name, family->params);
+      if (family->result) {
+        out_ << " :: ";
+        Print(family->result);
+      }
+      if (!family->closed) break;
+      out_ << " where { ";
+      Separated(family->equations, "; ", [&](const TypeEquation& equation) {
+        Print(equation.left);
+        out_ << " = ";
+        Print(equation.right);
+      });
+      out_ << " }";
+      break;
+    }
+    case DeclKind::TypeInstance: {
+      const TypeEquation& equation = llvm::cast<TypeInstanceDecl>(decl)->equation;
+      out_ << "type instance ";
+      Print(equation.left);
+      out_ << " = ";
+      Print(equation.right);
+      break;
+    }
+    case DeclKind::Role: {
+      auto* role = llvm::cast<RoleDecl>(decl);
+      out_ << "type role ";
+      Head(role->name, role->roles);
+      break;
+    }
     case DeclKind::Class: {
       auto* cls = llvm::cast<ClassDecl>(decl);
       out_ << "class ";
@@ -468,7 +500,10 @@ void Printer::Print(const Decl* decl) {
     case DeclKind::TypeSynonym:
     case DeclKind::Class:
     case DeclKind::Instance:
-    case DeclKind::Deriving: return PrintTypeDecl(decl);
+    case DeclKind::Deriving:
+    case DeclKind::TypeFamily:
+    case DeclKind::TypeInstance:
+    case DeclKind::Role: return PrintTypeDecl(decl);
     case DeclKind::Foreign: {
       auto* foreign = llvm::cast<ForeignDecl>(decl);
       out_ << "foreign import prim " << Quoted(Text(foreign->op), '"') << ' ';

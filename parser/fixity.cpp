@@ -402,6 +402,9 @@ class Resolver {
       case DeclKind::Deriving:
       case DeclKind::Foreign:
       case DeclKind::Default:
+      case DeclKind::TypeFamily:
+      case DeclKind::TypeInstance:
+      case DeclKind::Role:
       case DeclKind::Error: break;
     }
   }

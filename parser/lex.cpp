@@ -288,10 +288,10 @@ void Lexer::LexOperator() {
     Emit(op[0] == ':' ? TokenKind::ConSym : TokenKind::VarSym, begin, Intern(op));
 }
 
-// DataKinds: the quote of `'S n`, before a constructor that is a type.
+// DataKinds: the quote of `'S n`, `'[a]` and `a ': b`, before a constructor that is a type.
 bool Lexer::AtPromotion() const {
   const char next = At(pos_ + 1);
-  return std::isupper(static_cast<unsigned char>(next)) && At(pos_ + 2) != '\'' &&
+  return (std::isupper(static_cast<unsigned char>(next)) || next == ':' || next == '[') && At(pos_ + 2) != '\'' &&
          llvm::is_contained(out_.extensions, Intern("DataKinds"));
 }
 
@@ -302,7 +302,13 @@ void Lexer::LexToken() {
   CharClass cls = ClassAt(pos_, &length);
   if (IsDigit(Here())) return LexNumber();
   if (Here() == '"') return LexString();
-  if (Here() == '\'') return AtPromotion() ? void(++pos_) : LexChar();
+  if (Here() == '\'' && AtPromotion()) {
+    ++pos_;
+    if (Here() != '[') return;
+    ++pos_;
+    return Emit(TokenKind::LeftBracket, begin, Intern("'"));  // the parser has to know
+  }
+  if (Here() == '\'') return LexChar();
   if (cls == CharClass::Lower || cls == CharClass::Upper) return LexName();
   if (cls == CharClass::Symbol) return LexOperator();
   if (TokenKind kind = PunctuationKind(Here()); kind != TokenKind::EndOfFile) {

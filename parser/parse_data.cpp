@@ -9,6 +9,17 @@ using namespace ast;
 
 bool Parser::SplitTypeHead(Type* head, Name& name, llvm::SmallVectorImpl<Name>& params) {
   Span whole = head->span;
+  // `n + m`, which a type family may be called.
+  if (auto* op = llvm::dyn_cast<DimOpType>(head); op && op->op != ':') {
+    auto* left = llvm::dyn_cast<VarType>(op->left);
+    auto* right = llvm::dyn_cast<VarType>(op->right);
+    if (left && right) {
+      name = NameOf(std::string(1, op->op), whole);
+      params.push_back({left->name, {}, left->span});
+      params.push_back({right->name, {}, right->span});
+      return true;
+    }
+  }
   for (; auto* app = llvm::dyn_cast<AppType>(head); head = app->fn) {
     auto* var = llvm::dyn_cast<VarType>(app->arg);
     if (!var) {
@@ -40,7 +51,6 @@ bool Parser::SplitTypeHead(Type* head, Name& name, llvm::SmallVectorImpl<Name>& 
 Decl* Parser::ParseData(bool newtype) {
   Span begin = token().span;
   Advance();
-  if (Is(Kind::Instance)) NotSupported(begin, "type families are");
   llvm::SmallVector<Constraint> context;
   llvm::SmallVector<Name> params;
   Name name{};
@@ -363,7 +373,6 @@ Decl* Parser::ParseStandaloneDeriving() {
 Decl* Parser::ParseTypeSynonym() {
   Span begin = token().span;
   Advance();
-  if (Is(Kind::Instance) || IsWord("family")) NotSupported(begin, "type families are");
   llvm::SmallVector<Name> params;
   Name name{};
   Type* head = ParseDimType();

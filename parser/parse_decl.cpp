@@ -128,17 +128,26 @@ void Parser::ParseDecl(Scope scope, llvm::SmallVectorImpl<Decl*>& decls) {
     case Kind::Infixl:
     case Kind::Infixr: decls.push_back(ParseFixity()); return;
     case Kind::Data:
-      if (scope == Scope::Class || scope == Scope::Instance) return NotSupported(begin, "type families are");
-      if (next().kind == Kind::VarId && SameSpelling(next(), "family"))
-        return NotSupported(begin, "type families are");
-      if (next().kind == Kind::Instance) return NotSupported(begin, "type families are");
+      if (scope == Scope::Class || scope == Scope::Instance || next().kind == Kind::Instance ||
+          (next().kind == Kind::VarId && SameSpelling(next(), "family"))) {
+        NotSupported(begin, "data families are");
+        diags_.Hint("a type family can stand for a `data` type that is declared by itself: `type F [a] = ListF a`");
+        return;
+      }
       if (only_at_top("`data`")) decls.push_back(ParseData(false));
       return;
     case Kind::Newtype:
       if (only_at_top("`newtype`")) decls.push_back(ParseData(true));
       return;
     case Kind::Type:
-      if (scope == Scope::Class || scope == Scope::Instance) return NotSupported(begin, "type families are");
+      if (IsRole()) {
+        if (only_at_top("`type role`")) decls.push_back(ParseRole());
+        return;
+      }
+      if (AtFamily(scope)) {
+        decls.push_back(ParseTypeFamily(scope));
+        return;
+      }
       if (TokenAt(pos_ + (next().kind == Kind::LeftParen ? 4 : 2)).kind == Kind::DoubleColon) return ParseKindSignature();
       if (only_at_top("`type`")) decls.push_back(ParseTypeSynonym());
       return;

@@ -70,6 +70,8 @@ void Parser::ParseTop() {
     Fail("end of file");
   panic_ = false;
   PopBlock();
+  // What is derived via another type may have to be coerced.
+  if (!options_.all_extensions && HasExtension("DerivingVia")) imports.push_back(Import{NameOf("Data.Coerce", Span()), false, {}, true, false, {}, Span()});
   ast_.module.imports = Copy(imports);
   if (!synonym_types_.empty()) AddSynonymTypes(decls);
   ast_.module.decls = GroupClauses(decls);

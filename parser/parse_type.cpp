@@ -14,6 +14,13 @@ Type* Parser::ParseType() {
   if (IsWord("forall") || IsOp("∀")) return ParseForallType();
   Span begin = token().span;
   Type* type = ParseDimType();
+  if (Is(Kind::Tilde)) {
+    if (!HasExtension("GADTs")) NeedExtension("TypeFamilies", token().span, "an equality of types (`~`)");
+    const Span at = token().span;
+    Advance();
+    Type* right = ParseDimType();
+    return ast_.New<AppType>(From(begin), ast_.New<AppType>(From(begin), ast_.New<ConType>(at, NameOf("~", at)), type), right);
+  }
   if (Take(Kind::RightArrow)) {
     Type* to = ParseType();
     type = ast_.New<FunType>(From(begin), type, to);
@@ -57,7 +64,6 @@ Type* Parser::ParseDimType() {
     left = ast_.New<DimOpType>(From(begin), op, left, right);
   }
   if (IsOp("%") && !token().space_after) NotSupported(token().span, "linear types are");
-  if (Is(Kind::Tilde)) NotSupported(token().span, "equality constraints (`~`) are");
   if (IsOp("<")) {
     NotSupported(token().span, "operators on types are");
     if (!diags_.all().empty()) diags_.Hint("the arguments of a type follow it: `Maybe Int`; a list of `Int`s is `[Int]`");
@@ -87,6 +93,7 @@ bool Parser::AtAType() const {
     case Kind::LeftParen:
     case Kind::LeftBracket:
     case Kind::Integer: return true;
+    case Kind::Underscore: return in_equation_;
     case Kind::VarId: return !IsWord("forall");
     default: return false;
   }
@@ -130,14 +137,24 @@ Type* Parser::ParseAType() {
       return ast_.New<DimType>(begin, digits);
     }
     case Kind::LeftBracket: {
+      const bool promoted = t.text.valid() && Text(t.text) == "'";
       Advance();
-      if (Take(Kind::RightBracket)) return ast_.New<ConType>(From(begin), NameOf("[]", From(begin)));
+      if (Take(Kind::RightBracket)) {
+        if (promoted) {
+          auto* none = ast_.New<ListType>(From(begin), List<Type*>());
+          none->promoted = true;
+          return none;
+        }
+        return ast_.New<ConType>(From(begin), NameOf("[]", From(begin)));
+      }
       llvm::SmallVector<Type*> elements;
       do {
         elements.push_back(ParseType());
       } while (Take(Kind::Comma));
       Close(Kind::RightBracket, begin);
-      return ast_.New<ListType>(From(begin), Copy(elements));
+      auto* list = ast_.New<ListType>(From(begin), Copy(elements));
+      list->promoted = promoted;
+      return list;
     }
     case Kind::LeftParen: {
       Advance();
@@ -168,7 +185,13 @@ Type* Parser::ParseAType() {
       if (elements.size() == 1) return elements[0];
       return ast_.New<TupleType>(From(begin), Copy(elements));
     }
-    case Kind::Underscore: NotSupported(begin, "type holes are"); return ErrorTypeHere();
+    case Kind::Underscore:
+      if (in_equation_) {
+        Advance();
+        return ast_.New<VarType>(begin, Intern(fmt::format("_{}", begin.begin)));
+      }
+      NotSupported(begin, "type holes are");
+      return ErrorTypeHere();
     case Kind::Tilde: NotSupported(begin, "type equalities and laziness marks are"); return ErrorTypeHere();
     case Kind::VarSym:
       if (in_kind_ && IsOp("*")) {
@@ -276,7 +299,7 @@ void Parser::ToContext(Type* type, llvm::SmallVectorImpl<Constraint>& context) {
           while (auto* inner = llvm::dyn_cast<AppType>(head)) head = inner->fn;
           return llvm::isa<VarType>(head) || llvm::isa<ErrorType>(head);
         };
-        if (!in_instance_head_)
+        if (!in_instance_head_ && Text(cls->name.text) != "~")
           if (auto odd = llvm::find_if(args, [&](Type* arg) { return !ends_in_variable(arg); }); odd != args.end())
             NeedExtension("FlexibleContexts", (*odd)->span, "a constraint on a type that is no variable");
         context.push_back({cls->name, args.back(), type->span, Copy(args)});

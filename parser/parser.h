@@ -197,6 +197,12 @@ class Parser {
   ast::DerivingStrategy ParseStrategy();
   ast::Decl* ParseStandaloneDeriving();
   ast::Decl* ParseTypeSynonym();
+  // parse_family.cpp: what begins with `type` and is no synonym; null if it is one.
+  bool AtFamily(Scope scope) const;
+  bool IsRole() const;
+  ast::Decl* ParseTypeFamily(Scope scope);
+  ast::TypeEquation ParseTypeEquation();
+  ast::Decl* ParseRole();
   ast::Decl* ParseClass();
   const ast::Minimal* ParseMinimal(Span cls, Span& span);  // parse_minimal.cpp
   ast::Decl* ParseInstance();
@@ -311,6 +317,7 @@ class Parser {
   Kind kind_ = Kind::EndOfFile;
   bool line_handled_ = false;  // the current token's line start has had its virtual semicolon
   bool in_kind_ = false;  // `*` is a kind here
+  bool in_equation_ = false;  // `_` is a type here, whatever it is: on the left side of a family's equation
   std::vector<std::pair<Span, ast::Type*>> kinds_;  // Module::kinds
   std::vector<std::pair<ast::Name, ast::QualType>> synonym_types_;  // of pattern synonyms, until all are read
   std::vector<std::pair<Symbol, uint32_t>> synonym_arity_;

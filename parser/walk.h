@@ -72,6 +72,9 @@ class Walker {
       case DeclKind::Deriving:
       case DeclKind::Foreign:
       case DeclKind::Default:
+      case DeclKind::TypeFamily:
+      case DeclKind::TypeInstance:
+      case DeclKind::Role:
       case DeclKind::Error: return;
     }
   }

@@ -25,6 +25,19 @@ class Describer {
            Place(program_.vars[var].span, " \t") + '\n';
   }
 
+  std::string Family(const TypeFamily& family, const std::string& name) const {
+    std::string out = "type family " + name;
+    for (TyVarId param : family.params) out += fmt::format(" {}", Text(types_.vars[param].name));
+    if (family.closed) out += " where";
+    for (const FamilyEquation& equation : family.equations) {
+      out += family.closed ? "\n  " : "\ntype instance ";
+      out += name;
+      for (TypeId arg : equation.left) out += " " + types_.PrintArgument(arg);
+      out += " = " + types_.Print(equation.right);
+    }
+    return out;
+  }
+
   // A data type; with a valid `only` the other constructors are left out.
   std::string Data(TyConId con, core::ConId only = {}) const {
     return Data(con, [&](core::ConId id) { return !only.valid() || id == only; });
@@ -35,6 +48,7 @@ class Describer {
     const TyCon& row = types_.cons[con];
     std::string name = check::PrintName(row.builtin == Builtin::Function ? Intern("(->)") : row.name);
     std::string out = fmt::format("type {} :: {}\n", name, env_.kinds.Print(env_.KindOf(con)));
+    if (row.family != UINT32_MAX) return out + Family(types_.families[row.family], name) + Place(row.span, "\n  \t") + '\n';
     out += row.is_newtype ? "newtype " : "data ";
     out += name;
     for (TyVarId param : row.params) out += fmt::format(" {}", Text(types_.vars[param].name));

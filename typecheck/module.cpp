@@ -4,9 +4,11 @@
 #include "lang/budget.h"
 #include "typecheck/declare/class.h"
 #include "typecheck/declare/data.h"
+#include "typecheck/declare/family.h"
 #include "typecheck/derive/deriving.h"
 #include "typecheck/entry.h"
 #include "typecheck/explain/follow_ups.h"
+#include "typecheck/explain/family.h"
 #include "typecheck/explain/holes.h"
 #include "typecheck/infer/bind.h"
 #include "typecheck/infer/literal_range.h"
@@ -26,6 +28,7 @@ void Publish(State& s);
 
 // What a check that failed, or was left in the middle, has entered for all programs.
 void ForgetInstances(State& s) {
+  ForgetEquations(s);
   for (InstanceId id : s.registered) ForgetInstance(s, id);
   // Of instances for one type the last one counts: these are for none any more.
   if (!s.replaced.empty())
@@ -59,6 +62,7 @@ bool RunPhases(State& s) {
   RetryTangents(s, Guess::All);
   DefaultAll(s, 0, true, 0);
   RetryTangents(s, Guess::All);
+  ReportEndless(s, s.module.decls.empty() ? Span() : s.module.decls.front()->span);
   SettleDims(s);
   ReportOpenDims(s, nullptr);
   DropFollowUps(s);

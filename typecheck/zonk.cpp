@@ -11,7 +11,7 @@ namespace {
 // The type with every meta replaced; one that nothing settled stands for (), or for lists where it is
 // applied.
 TypeId Final(State& s, TypeId type) {
-  if (!type.valid() || (!s.types.HasMeta(type) && s.state_uses.empty())) return type;
+  if (!type.valid() || (!s.types.HasMeta(type) && !s.types.HasFamily(type) && s.state_uses.empty())) return type;
   auto known = s.final_types.find(type.index);
   if (known != s.final_types.end()) return known->second;
   TypeId result;

@@ -22,6 +22,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Allocator.h"
 #include "lower/graph/function_graph.h"
+#include "typecheck/core/roles.h"
 #include "lower/options/options.h"
 #include "tagged_ir/graph.h"
 #include "tagged_ir/places.h"
@@ -109,7 +110,7 @@ struct Inlining {
 
 class Program {
  public:
-  Program(core::Program& core, Diagnostics& diags) : core(core), diags(diags) {}
+  Program(core::Program& core, Diagnostics& diags);
 
   core::Program& core;
   Diagnostics& diags;
@@ -163,6 +164,8 @@ class Program {
   df::TypeId ResultAfter(df::TypeId type, size_t params);  // of a function that is given so many arguments
   // A function type with the newtypes between its arrows gone: equal for types whose values look the same.
   df::TypeId PlainFun(df::TypeId type);
+  // Of a program that coerces: the type with newtypes in its arguments gone as well, where roles allow it (typecheck/core/roles.h).
+  df::TypeId Alike(df::TypeId type) { return coerces_ ? roles_.Alike(type) : type; }
   df::Builtin BuiltinOf(df::TypeId type);
   bool IsTuple(df::TypeId type, llvm::SmallVectorImpl<df::TypeId>* elements = nullptr);
   // Element type and shape of a tensor type (tensor.cpp): "" or what is wrong with it, then `dims` is empty.
@@ -245,6 +248,8 @@ class Program {
   llvm::DenseMap<uint32_t, TyConId> closure_types;
 
  private:
+  core::Roles roles_;
+  bool coerces_ = false;  // the module Data.Coerce was read
   static constexpr uint32_t kMaxNesting = 6;      // declarations of one type constructor's types within each other
   static constexpr uint32_t kMaxDeclared = 10000;  // and of all types, where each of them holds several such
 

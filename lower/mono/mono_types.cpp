@@ -3,6 +3,13 @@
 
 namespace df::mono {
 
+Program::Program(core::Program& core, Diagnostics& diags) : core(core), diags(diags), roles_(core) {
+  for (uint32_t i = 0; i < core.vars.size() && !coerces_; ++i) {
+    const Symbol prim = core.vars[core::VarId(i)].prim;
+    coerces_ = prim.valid() && Text(prim) == "<coerce>";
+  }
+}
+
 df::TypeId Program::Repr(df::TypeId type) {
   df::Types& types = core.types;
   // newtype N = N N has no values; the bound only ends the search.
@@ -70,7 +77,7 @@ df::TypeId Program::ResultAfter(df::TypeId type, size_t params) {
 df::TypeId Program::PlainFun(df::TypeId type) {
   llvm::SmallVector<df::TypeId> params;
   df::TypeId result = SplitFun(type, params);
-  return core.types.Fun(params, result);
+  return Alike(core.types.Fun(params, result));
 }
 
 df::Builtin Program::BuiltinOf(df::TypeId type) { return core.types.BuiltinOf(Repr(type)); }
@@ -114,7 +121,7 @@ ir::TypeId Program::IrType(df::TypeId type) {
     return id;
   }
   df::TypeId repr = Repr(type);
-  if (core.types.IsFun(repr)) repr = PlainFun(repr);
+  repr = core.types.IsFun(repr) ? PlainFun(repr) : Alike(repr);
   if (repr != type) {
     ir::TypeId id = IrType(repr);
     return ir_type_ids_[type.index] = id;

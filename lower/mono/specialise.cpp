@@ -370,6 +370,7 @@ Expr* Specialiser::Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::T
   if (name == "<pack>") return Packed(args[0], type, pos);
   if (name == "<unpack>") return Unpacked(args[0], type, pos);
   if (name == "<type>") return StringLiteral(p_.core.types.Print(args[0]->type), type, span);
+  if (name == "<coerce>") return Coerced(args[0], type, span, pos);
   if (ir::IsHostInput(name)) return p_.NewVarExpr(p_.HostInputNamed(name, type), pos);
   if (std::optional<fg::DiffMode> mode = fg::DiffModeNamed(name)) return Derivative(*mode, args, type, pos);
   if (name == "HasReals") {  // whether gradients may be asked for with respect to what an array holds
@@ -404,6 +405,14 @@ Expr* Specialiser::Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::T
   Expr* made = p_.NewOp(*op, args, type, pos);
   made->attr = ir::HasElementNumber(*op) ? ElementNumber(made) : attr;
   return CheckTensors(Text(p_.core.vars[prim].name), made, span) ? made : p_.NewFail("a tensor of no shape", 1, type, pos);
+}
+
+// The value itself: newtypes have gone, and types that differ in newtypes alone are one type of the graph (Program::IrType).
+Expr* Specialiser::Coerced(Expr* value, df::TypeId type, Span span, ir::PosId pos) {
+  if (p_.IrType(value->type) == p_.IrType(type)) return value;
+  p_.diags.Report(Diag::CoerceRefused, called_ ? called_->span : span, p_.core.types.Print(value->type), p_.core.types.Print(type),
+                  "a newtype that holds itself, below another type, is not the same in a graph");
+  return p_.NewFail("coerce", 1, type, pos);
 }
 
 // Whether the module Gradient was read.

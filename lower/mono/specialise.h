@@ -74,6 +74,7 @@ class Specialiser {
   Expr* Construction(core::ConId con, const TypeArgs& hidden, llvm::ArrayRef<Expr*> args, df::TypeId type, Span span, ir::PosId pos);
   void ReportPacked(df::TypeId type, core::ConId con, Span span);
   Expr* PackedCase(const core::CaseExpr* expr, Expr* scrutinee);
+  Expr* Coerced(Expr* value, df::TypeId type, Span span, ir::PosId pos);
   Expr* Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::TypeId type, Span span, ir::PosId pos);
   // Whether the shapes of an op's tensors fit; reports it otherwise, once for each place, which is one in the program.
   bool CheckTensors(std::string_view name, const Expr* op, Span span);

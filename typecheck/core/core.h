@@ -232,6 +232,7 @@ class Program {
   std::vector<Symbol> main_params;       // names of main's parameters, as its first clause has them
   // Of each parameter whose type leaves dimensions open: what they are, and from which input; empty where there are none.
   std::vector<std::string> main_param_sizes;
+  ClassId equality;  // `a ~ b`, a class of two parameters without methods
   ConId true_con, false_con, unit_con, nil_con, cons_con;
   ConId TupleCon(uint32_t size) const;   // declared when the tuple type was made
 

@@ -7,7 +7,7 @@ namespace {
 
 // Whether the two may be one type, whatever their variables stand for. A variable that stands twice is not looked at twice.
 bool MayBeOne(const Types& types, TypeId a, TypeId b) {
-  if (a == b) return true;
+  if (a == b || types.IsFamily(a) || types.IsFamily(b)) return true;
   const TypeKind ka = types.Kind(a), kb = types.Kind(b);
   if (ka == TypeKind::App && kb == TypeKind::App)
     return MayBeOne(types, types.FnOf(a), types.FnOf(b)) && MayBeOne(types, types.ArgOf(a), types.ArgOf(b));

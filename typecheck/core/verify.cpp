@@ -3,7 +3,7 @@
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/Compiler.h"
-#include "typecheck/core/core.h"
+#include "typecheck/core/roles.h"
 
 namespace df::core {
 namespace {
@@ -19,8 +19,10 @@ class Verifier {
       const Var& var = program_.vars[definition.var];
       if (!definition.value) return "`" + std::string(Text(var.name)) + "` has no value";
       EnterTypes(var.scheme.tyvars);
+      AssumeContext(var.scheme.preds, {}, {});
       Expect(definition.value, var.scheme.type, "the definition");
       Check(definition.value);
+      Forget({0, 0, 0});
       LeaveTypes(var.scheme.tyvars);
       if (!fault_.empty()) return fault_;
     }
@@ -52,21 +54,110 @@ class Verifier {
   // The type with what is known of its variables put in.
   TypeId Known(TypeId type) {
     constexpr int kMostSteps = 1000;
-    for (int step = 0; step < kMostSteps && !known_.empty() && types_.HasVar(type); ++step) {
+    if (types_.HasFamily(type)) type = types_.Renewed(type);
+    for (int step = 0; step < kMostSteps && Tells() && types_.HasVar(type); ++step) {
       llvm::SmallVector<TyVarId> vars;
       llvm::SmallVector<TypeId> values;
       for (const auto& [var, value] : known_) vars.push_back(var), values.push_back(value);
-      TypeId next = types_.Substitute(type, vars, values);
+      TypeId next = Computed(types_.Substitute(type, vars, values));
       if (next == type) break;
       type = next;
     }
     return type;
   }
-  bool IsSame(TypeId a, TypeId b) { return a == b || (!known_.empty() && Known(a) == Known(b)); }
+  bool Tells() const { return !known_.empty() || !known_families_.empty(); }
+  // The type with what is known of families put in.
+  TypeId Computed(TypeId type) {
+    if (known_families_.empty() || !types_.HasFamily(type) || types_.Kind(type) != TypeKind::App) return type;
+    const TypeId fn = Computed(types_.FnOf(type));
+    const TypeId made = types_.App(fn, Computed(types_.ArgOf(type)));
+    if (!types_.IsFamily(made)) return made;
+    for (const auto& [family, is] : known_families_)
+      if (family == made || SameArguments(family, made)) return is;
+    return made;
+  }
+  bool SameArguments(TypeId a, TypeId b) {
+    llvm::SmallVector<TypeId> mine, theirs, vars;
+    if (types_.Head(a, &mine) != types_.Head(b, &theirs)) return false;
+    return llvm::all_of(llvm::zip(mine, theirs), [&](const auto& pair) { return Put(std::get<0>(pair)) == Put(std::get<1>(pair)); });
+  }
+  // What is known of variables alone.
+  TypeId Put(TypeId type) {
+    constexpr int kMostSteps = 100;
+    for (int step = 0; step < kMostSteps && !known_.empty(); ++step) {
+      llvm::SmallVector<TyVarId> vars;
+      llvm::SmallVector<TypeId> values;
+      for (const auto& [var, value] : known_) vars.push_back(var), values.push_back(value);
+      const TypeId next = types_.Substitute(type, vars, values);
+      if (next == type) break;
+      type = next;
+    }
+    return type;
+  }
+  bool IsSame(TypeId a, TypeId b) { return a == b || ((Tells() || types_.HasFamily(a) || types_.HasFamily(b)) && Known(a) == Known(b)); }
+  // What the context of a definition or a constructor says of types.
+  void AssumeContext(llvm::ArrayRef<Pred> preds, llvm::ArrayRef<TyVarId> vars, llvm::ArrayRef<TypeId> args, int depth = 0) {
+    constexpr int kMostDepth = 50;
+    for (const Pred& pred : preds) {
+      const auto sides = ClassArguments(program_, pred.cls, types_.Substitute(pred.type, vars, args));
+      if (pred.cls == program_.equality) Assume(sides[0], sides[1]);
+      else if (IsCoercible(pred.cls)) coercible_.push_back({sides[0], sides[1]});
+      else if (depth < kMostDepth) {
+        const Class& cls = program_.classes[pred.cls];
+        AssumeContext(cls.contexts, cls.params, sides, depth + 1);
+        for (ClassId super : cls.superclasses) {
+          const Class& row = program_.classes[super];
+          AssumeContext(row.contexts, row.params, sides, depth + 1);
+        }
+      }
+    }
+  }
+  struct Assumed {
+    size_t variables, families, coercible;
+  };
+  Assumed Mark() const { return {known_.size(), known_families_.size(), coercible_.size()}; }
+  void Forget(Assumed mark) { known_.resize(mark.variables), known_families_.resize(mark.families), coercible_.resize(mark.coercible); }
+  bool IsCoercible(ClassId cls) const {
+    const Class& row = program_.classes[cls];
+    return row.args.valid() && row.methods.empty() && Text(row.name) == "Coercible";
+  }
+  // As the rules have it, whatever is in scope.
+  struct VerifiedCoercion : Coercion {
+    explicit VerifiedCoercion(Verifier& verifier) : Coercion(const_cast<Program&>(verifier.program_)), verifier(verifier) {}
+    TypeId Known(TypeId type) override { return verifier.Known(type); }
+    bool MayOpen(ConId) override { return true; }
+    Coerced Equal(TypeId a, TypeId b) override { return verifier.IsSame(a, b) ? Coerced::Yes : Coerced::No; }
+    Coerced Given(TypeId a, TypeId b) override {
+      const bool given = llvm::any_of(verifier.coercible_, [&](const auto& pair) {
+        return (verifier.IsSame(pair.first, a) && verifier.IsSame(pair.second, b)) || (verifier.IsSame(pair.first, b) && verifier.IsSame(pair.second, a));
+      });
+      return given ? Coerced::Yes : Coerced::No;
+    }
+    Verifier& verifier;
+  };
+  // That the equalities and coercions hold which a use of something with this context needs.
+  void CheckContext(const Expr* at, llvm::ArrayRef<Pred> preds, llvm::ArrayRef<TyVarId> vars, llvm::ArrayRef<TypeId> args, std::string_view what) {
+    for (const Pred& pred : preds) {
+      const bool coercible = IsCoercible(pred.cls);
+      if (pred.cls != program_.equality && !coercible) continue;
+      const auto sides = ClassArguments(program_, pred.cls, types_.Substitute(pred.type, vars, args));
+      if (coercible) {
+        if (VerifiedCoercion(*this).Compare(sides[0], sides[1]) != Coerced::Yes)
+          Fault(at, fmt::format("{} of `{}` to `{}`", what, types_.Print(sides[0]), types_.Print(sides[1])));
+        continue;
+      }
+      if (!IsSame(sides[0], sides[1])) Fault(at, fmt::format("{} needs `{}` to be `{}`", what, types_.Print(sides[0]), types_.Print(sides[1])));
+    }
+  }
   // From here on the two are one type. False if they cannot be.
   bool Assume(TypeId a, TypeId b) {
     a = Known(a), b = Known(b);
     if (a == b) return true;
+    if (types_.IsFamily(a) || types_.IsFamily(b)) {
+      if (types_.IsFamily(a)) known_families_.push_back({a, b});
+      else known_families_.push_back({b, a});
+      return true;
+    }
     if (types_.Kind(b) == TypeKind::Var) return known_.push_back({types_.VarOf(b), a}), true;
     if (types_.Kind(a) == TypeKind::Var) return known_.push_back({types_.VarOf(a), b}), true;
     if (types_.Kind(a) != TypeKind::App || types_.Kind(b) != TypeKind::App) return false;
@@ -91,6 +182,7 @@ class Verifier {
       const size_t at = static_cast<size_t>(std::find(params.begin(), params.end(), param) - params.begin());
       possible = possible && Assume(args[at], types_.Substitute(value, AllVars(con), args));
     }
+    AssumeContext(con.context, AllVars(con), args);
     fields = FieldTypes(con, args);
     return possible;
   }
@@ -187,6 +279,7 @@ class Verifier {
       return Fault(expr, fmt::format("`{}` takes {} types and is given {}", Text(var.name), var.scheme.tyvars.size(),
                                      expr->type_args.size()));
     for (TypeId arg : expr->type_args) CheckType(expr, arg);
+    CheckContext(expr, var.scheme.preds, var.scheme.tyvars, expr->type_args, Text(var.name));
     Expect(expr, types_.Substitute(var.scheme.type, var.scheme.tyvars, expr->type_args), Text(var.name));
   }
 
@@ -209,6 +302,7 @@ class Verifier {
       if (!IsSame(types_.Substitute(types_.Var(param), vars, expr->type_args), types_.Substitute(value, vars, expr->type_args)))
         return Fault(expr, fmt::format("the constructor `{}` at types that it does not make", Text(con.name)));
     }
+    CheckContext(expr, con.context, AllVars(con), expr->type_args, Text(con.name));
     TypeId type = types_.Fun(FieldTypes(con, expr->type_args), types_.Con(con.tycon, expr->type_args.take_front(params)));
     Expect(expr, type, Text(con.name));
   }
@@ -255,8 +349,11 @@ class Verifier {
       if (!fault_.empty()) return;
       const Scheme& scheme = program_.vars[binding.var].scheme;
       EnterTypes(scheme.tyvars);
+      const Assumed known = Mark();
+      AssumeContext(scheme.preds, {}, {});
       Expect(binding.value, scheme.type, Text(program_.vars[binding.var].name));
       Check(binding.value);
+      Forget(known);
       LeaveTypes(scheme.tyvars);
     }
     if (!expr->recursive)
@@ -281,14 +378,14 @@ class Verifier {
       if (has_default) return Fault(expr, "an alternative after the default");
       if (alt.kind == AltKind::Default) has_default = true;
       if (alt.kind == AltKind::Literal) has_literals = true;
-      const size_t known = known_.size();
+      const Assumed known = Mark();
       bool possible = true;
       if (alt.kind == AltKind::Con && !CheckConAlt(expr, alt, type, seen, possible)) return;
       if (possible) {
         Expect(alt.body, expr->type, "an alternative");
         Check(alt.body);
       }
-      known_.resize(known);
+      Forget(known);
       for (VarId var : alt.vars) Unbind(var);
     }
     if (!has_default && has_literals) Fault(expr, "literals without a default");
@@ -325,7 +422,7 @@ class Verifier {
     for (const Row& row : expr->rows) {
       if (row.pats.size() != expr->scrutinees.size()) return Fault(expr, "a row of the wrong length");
       llvm::SmallVector<VarId> bound;
-      const size_t known = known_.size();
+      const Assumed known = Mark();
       possible_ = true;
       for (size_t i = 0; i < row.pats.size(); ++i)
         CheckPat(expr, row.pats[i], program_.vars[expr->scrutinees[i]].scheme.type, bound);
@@ -334,7 +431,7 @@ class Verifier {
         Expect(row.body, expr->type, "a row");
         Check(row.body);
       }
-      known_.resize(known);
+      Forget(known);
       for (VarId var : bound) Unbind(var);
     }
   }
@@ -378,6 +475,8 @@ class Verifier {
   VarId definition_;
   std::string fault_;
   std::vector<std::pair<TyVarId, TypeId>> known_;  // what the matches around have told of type variables
+  std::vector<std::pair<TypeId, TypeId>> known_families_;  // and of types that families do not compute
+  std::vector<std::pair<TypeId, TypeId>> coercible_;       // `Coercible a b` that is given
   bool possible_ = true;                   // the patterns of a row may fit at once
   llvm::DenseSet<uint32_t> scope_;         // local variables
   llvm::DenseSet<uint32_t> type_scope_;    // type variables

@@ -2,6 +2,7 @@
 #include "typecheck/declare/class.h"
 
 #include "typecheck/declare/default_type.h"
+#include "typecheck/declare/family.h"
 #include "typecheck/declare/minimal.h"
 #include "typecheck/explain/class.h"
 #include "typecheck/explain/explain.h"
@@ -13,6 +14,7 @@
 #include "typecheck/resolve/find.h"
 #include "typecheck/resolve/types.h"
 #include "typecheck/solve/expect.h"
+#include "typecheck/state/equality.h"
 #include "typecheck/state/instances.h"
 #include "typecheck/state/looks.h"
 #include "typecheck/state/names.h"
@@ -160,7 +162,7 @@ void CollectVariables(State& s, TypeId type, ScopedTypes& out) {
 }
 
 bool CheckSuperclasses(State& s, InstanceId id, Span span, const Origin& origin) {
-  size_t given_mark = s.givens.size();
+  size_t given_mark = s.givens.size(), assumed_mark = s.unify.AssumedMark();
   const core::Instance instance = s.program.instances[id];
   for (const core::Pred& pred : instance.context) PushGiven(s, pred.cls, pred.type);
   bool ok = true;
@@ -203,6 +205,7 @@ bool CheckSuperclasses(State& s, InstanceId id, Span span, const Origin& origin)
                             methods.empty() ? "" : fmt::format(", which defines {}", fmt::join(methods, " and "))));
   }
   s.givens.resize(given_mark);
+  s.unify.Forget(assumed_mark);
   return ok;
 }
 
@@ -265,7 +268,7 @@ void DeclareClass(State& s, const ast::ClassDecl* decl) {
   ConvertContext(s, decl->context, head, context);
   for (const core::Pred& pred : context) {
     if (s.types.HasMeta(pred.type)) continue;  // reported
-    if (pred.type != whole && (params.size() > 1 || s.program.classes[pred.cls].args.valid())) {
+    if (pred.type != whole && (params.size() > 1 || s.program.classes[pred.cls].args.valid() || s.types.HasFamily(pred.type))) {
       s.program.classes[id].contexts.push_back(pred);
       continue;
     }
@@ -292,7 +295,7 @@ void DeclareClass(State& s, const ast::ClassDecl* decl) {
       scope.names = head.names;
       core::Scheme scheme = ConvertScheme(s, signature->type, scope);
       llvm::SmallVector<TyVarId> vars;
-      s.types.FreeVars(scheme.type, vars);
+      FixedVars(s.types, scheme.type, vars);
       const core::Pred of_class{id, whole, decl->name.span};
       AddDetermined(s, of_class, vars);
       for (size_t i = 0; i < params.size(); ++i)
@@ -400,6 +403,14 @@ TyConId ConvertInstanceHead(State& s, const ast::Name& name, ast::List<ast::Cons
           "UndecidableInstances")
         .Hint("write `{-# LANGUAGE UndecidableInstances #-}` in the first line");
 
+  if (s.types.HasFamily(row.head)) {
+    s.Error(Diag::FamilyHere, type->span, s.diags.sources().Text(type->span), "in the head of an instance");
+    return TyConId();
+  }
+  if (IsCoercible(s, cls) || cls == s.program.equality) {
+    s.Error(Diag::InstanceHead, type->span, s.diags.sources().Text(type->span)).Hint(fmt::format("the compiler alone says what is of the class `{}`", Text(name.text)));
+    return TyConId();
+  }
   CheckCoverage(s, row, span);
   TyConId head = s.types.Head(row.head);
   bool plain = true;
@@ -466,6 +477,7 @@ InstanceId RegisterInstance(State& s, core::Instance row, TyConId head, const as
     return InstanceId();
   }
   row.methods.resize(s.program.classes[cls].methods.size());
+  DefaultFamilies(s, row, decl);
   InstanceId id = s.program.instances.Add(std::move(row));
   s.env.instances[{cls.index, head.index}].push_back(id);
   s.registered.push_back(id);
@@ -479,7 +491,7 @@ InstanceId RegisterInstance(State& s, core::Instance row, TyConId head, const as
             }))
           s.Error(Diag::SignatureWithoutBinding, name.span, Text(name.text));
     if (llvm::isa<ast::FixityDecl>(member)) s.Error(Diag::NotAllowedHere, member->span, "a fixity declaration", "an instance");
-    if (llvm::isa<ast::SignatureDecl>(member) || llvm::isa<ast::FixityDecl>(member)) continue;
+    if (llvm::isa<ast::SignatureDecl>(member) || llvm::isa<ast::FixityDecl>(member) || llvm::isa<ast::TypeInstanceDecl>(member)) continue;
     const auto* function = llvm::dyn_cast<ast::FunctionDecl>(member);
     if (!function) {
       Diagnostics& diag = s.Error(Diag::PatternInClass, member->span);

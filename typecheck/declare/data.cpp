@@ -1,9 +1,12 @@
 // data, newtype and type declarations: type constructors, their constructors and field selectors, kinds.
 #include "typecheck/declare/data.h"
 
+#include "llvm/ADT/ScopeExit.h"
+#include "typecheck/declare/family.h"
 #include "typecheck/declare/tangent.h"
 #include "typecheck/explain/explain.h"
 #include "typecheck/infer/nodes.h"
+#include "typecheck/resolve/promote.h"
 #include "typecheck/resolve/types.h"
 #include "typecheck/state/instances.h"
 #include "typecheck/state/names.h"
@@ -44,8 +47,13 @@ void SettleResult(State& s, const ast::DataDecl* data, const ast::ConstructorDec
     if (!llvm::is_contained(own, var)) con.exists.push_back(var);
 }
 
+// Once, though a type that is read before may have asked for them (resolve/promote.h).
 void DeclareConstructors(State& s, const ast::DataDecl* data) {
   TyConId id = s.scope->types.Find(data->name.text)->con;
+  thread_local llvm::SmallVector<const ast::DataDecl*, 2> being_declared;
+  if (!s.types.cons[id].constructors.empty() || llvm::is_contained(being_declared, data)) return;
+  being_declared.push_back(data);
+  auto done = llvm::make_scope_exit([] { being_declared.pop_back(); });
   TypeVarScope scope;
   scope.implicit = false;
   KindId kind = s.env.KindOf(id);
@@ -112,6 +120,11 @@ void DeclareConstructors(State& s, const ast::DataDecl* data) {
     s.program.false_con = s.types.cons[id].constructors[0];
     s.program.true_con = s.types.cons[id].constructors[1];
   }
+}
+
+void DeclareConstructor(State& s, Symbol name) {
+  for (const auto& [data, id] : s.data)
+    if (llvm::any_of(data->constructors, [&](const ast::ConstructorDecl& con) { return con.name.text == name; })) return DeclareConstructors(s, data);
 }
 
 void DeclareDependencies(State& s, const ast::ClassDecl* decl, core::Class& row) {
@@ -200,11 +213,6 @@ void DeclareTypes(State& s) {
       }
       s.env.SetKind(id, kind);
       s.open_kinds.push_back(kind);
-      KindId rest = kind, from;
-      for (const ast::Name& param : data->params) {
-        s.env.kinds.IsArrow(rest, &from, &rest);
-        UseWrittenKind(s, param, from);
-      }
       s.data.push_back({data, id});
       s.scope->types.Add(data->name.text, TypeName{id});
       if (s.module.name.text.valid()) s.scope->types.Add(data->name.text, TypeName{id}, s.module.name.text);
@@ -235,8 +243,21 @@ void DeclareTypes(State& s) {
       EnterClass(s, cls);
     }
   }
+  EnterFamilies(s);
+  // Kinds name types of the module, too.
+  for (const auto& [data, id] : s.data) {
+    KindId rest = s.env.KindOf(id), from;
+    for (const ast::Name& param : data->params) {
+      s.env.kinds.IsArrow(rest, &from, &rest);
+      UseWrittenKind(s, param, from);
+    }
+  }
+  SettleFamilyKinds(s);
+  DeclareRoles(s);
+  declare_constructor = DeclareConstructor;
   for (const auto& [decl, index] : s.synonym_decls) ResolveSynonym(s, index);
   for (const auto& [data, id] : s.data) DeclareConstructors(s, data);
+  DeclareEquations(s);
   ClassifyTangents(s);
 }
 

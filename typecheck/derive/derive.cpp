@@ -303,7 +303,7 @@ bool DeriveByType(State& s, Builder& make, const ast::DerivedClass& derived, Cla
   if (s.diags.error_count() != errors) return false;
   needs = {via};
   VarId obstacle;
-  const ViaResult result = DeriveVia(make, s.program, s.program.classes[cls], known, whole, via, derived.via, obstacle);
+  const ViaResult result = DeriveVia(make, s.program, s.program.classes[cls], known, whole, via, derived.via, KnownVar(s, "coerce").valid(), obstacle);
   if (result == ViaResult::Made) return true;
   s.reported.push_back({cls, s.types.Con(tycon), kNowhere});
   if (result == ViaResult::Mismatch)
@@ -400,7 +400,7 @@ bool DeriveMethods(State& s, Builder& make, const ast::DerivedClass& derived, Cl
     inside = s.types.Substitute(inside, params, args);
     needs = {inside};
     VarId obstacle;
-    if (DeriveVia(make, s.program, row, known, s.types.Con(tycon, args.drop_back(dropped)), inside, nullptr, obstacle) == ViaResult::Made) return true;
+    if (DeriveVia(make, s.program, row, known, s.types.Con(tycon, args.drop_back(dropped)), inside, nullptr, false, obstacle) == ViaResult::Made) return true;
     return refuse(fmt::format("the type of `{}` stands in the way", Text(s.program.vars[obstacle].name)));
   }
   s.reported.push_back({cls, s.types.Con(tycon), kNowhere});
@@ -480,13 +480,14 @@ const ast::InstanceDecl* DerivedDecl(State& s, Builder& make, const ast::Name& c
 bool WidenContext(State& s, InstanceId id, ClassId cls, TypeId type, bool report, bool& changed) {
   const Span span = s.program.instances[id].span;
   for (;;) {
-    size_t mark = s.givens.size();
+    size_t mark = s.givens.size(), assumed_mark = s.unify.AssumedMark();
     for (const core::Pred& pred : s.program.instances[id].context) PushGiven(s, pred.cls, pred.type);
     std::vector<Wanted> stuck;
     Wanted missing;
     Wanted wanted{cls, type, {Origin::Deriving, span, s.program.classes[cls].name}};
     Solved solved = Solve(s, wanted, stuck, &missing);
     s.givens.resize(mark);
+    s.unify.Forget(assumed_mark);
     if (solved != Solved::No) return true;
     // A context may have `Show a` and `Show (f a)`, but no variable twice and nothing else (as in GHC).
     llvm::SmallVector<TyVarId> vars;

@@ -131,9 +131,10 @@ bool DeriveFunctorLike(Builder& make, Types& types, const Shape& shape, std::str
                        std::vector<TypeId>& needs, TypeId& obstacle);
 
 // The methods of `cls` at the type `whole`, each of which is that of the type `via`, which the program writes as `written`, if
-// it does (derive/newtype.cpp). Both are without the parameters that the class leaves open.
+// it does (derive/newtype.cpp). `coerces`: `coerce` can be used for what constructors alone do not do.
+// Both are without the parameters that the class leaves open.
 enum class ViaResult : uint8_t { Made, Mismatch, Obstacle };
 ViaResult DeriveVia(Builder& make, core::Program& program, const core::Class& cls, bool of_library, TypeId whole, TypeId via,
-                    ast::Type* written, VarId& obstacle);
+                    ast::Type* written, bool coerces, VarId& obstacle);
 
 }  // namespace df::check

@@ -1,14 +1,27 @@
 // Deriving by a newtype (GHC's GeneralizedNewtypeDeriving), or via another type: each method is that of the other type, with
 // constructors put on and taken off where the method's type says so. Newtypes vanish in lowering, and so do these.
+#include "typecheck/core/roles.h"
 #include "typecheck/derive/derive.h"
 
 namespace df::check {
 namespace {
 
+// As in types without variables that are still to be found.
+class ClosedCoercion : public core::Coercion {
+ public:
+  using core::Coercion::Coercion;
+
+ protected:
+  TypeId Known(TypeId type) override { return program.types.Renewed(type); }
+  bool MayOpen(ConId) override { return true; }
+  core::Coerced Equal(TypeId a, TypeId b) override { return a == b ? core::Coerced::Yes : core::Coerced::No; }
+  core::Coerced Given(TypeId a, TypeId b) override { return Equal(a, b); }
+};
+
 class Wrapper {
  public:
-  Wrapper(Builder& make, core::Program& program, TyVarId param, TypeId whole, TypeId inside)
-      : make_(make), program_(program), types_(program.types), param_(param), whole_(whole), inside_(inside) {}
+  Wrapper(Builder& make, core::Program& program, TyVarId param, TypeId whole, TypeId inside, bool coerces)
+      : make_(make), program_(program), types_(program.types), param_(param), whole_(whole), inside_(inside), coerces_(coerces) {}
 
   bool refused = false;   // a method's type stands in the way
   bool mismatch = false;  // the two types are not made of the same
@@ -88,6 +101,8 @@ class Wrapper {
         for (size_t k = j; k-- > 0;) value = make_.App(make_.NumberedCon(on[k].second), {value});
         return value;
       }
+    // Newtypes below other types: `(Sum Int, [a])`.
+    if (coerces_ && ClosedCoercion(program_).Compare(from, to) == core::Coerced::Yes) return make_.Call("coerce", {value});
     mismatch = true;
     return value;
   }
@@ -110,16 +125,17 @@ class Wrapper {
   Types& types_;
   TyVarId param_;
   TypeId whole_, inside_;
+  bool coerces_;
   uint32_t fresh_ = 0;
 };
 
 }  // namespace
 
 ViaResult DeriveVia(Builder& make, core::Program& program, const core::Class& cls, bool of_library, TypeId whole, TypeId via,
-                    ast::Type* written, VarId& obstacle) {
+                    ast::Type* written, bool coerces, VarId& obstacle) {
   for (VarId id : cls.methods) {
     const core::Var method = program.vars[id];
-    Wrapper wrapper(make, program, cls.param, whole, via);
+    Wrapper wrapper(make, program, cls.param, whole, via, coerces);
     // By its number: of mtl's methods several modules have one of that name.
     ast::Expr* inside = of_library ? make.LibVar("%" + std::to_string(id.index)) : make.Var(Text(method.name));
     if (written) inside = make.At(inside, cls.params.size() - 1, written);

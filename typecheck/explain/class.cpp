@@ -3,9 +3,11 @@
 #include "typecheck/explain/clash_rows.h"
 
 #include "typecheck/explain/explain.h"
+#include "typecheck/explain/family.h"
 #include "typecheck/explain/hint.h"
 #include "typecheck/explain/origin.h"
 #include "typecheck/explain/tensor.h"
+#include "typecheck/state/equality.h"
 #include "typecheck/state/instances.h"
 #include "typecheck/state/looks.h"
 #include "typecheck/state/names.h"
@@ -240,6 +242,8 @@ std::string PrintPred(State& s, ClassId cls, const std::string& type, TypeId of)
 
 void ReportMissing(State& s, const Wanted& wanted, const Wanted& missing) {
   const Origin& origin = wanted.origin;
+  if (missing.cls == s.program.equality) return ReportUnequal(s, missing);
+  if (IsCoercible(s, missing.cls)) return ReportCoercion(s, wanted, missing);
   if (Tainted(s, origin.span)) return;
   MissingView m{s, wanted, missing, s.unify.Zonk(missing.type), s.unify.Head(missing.type)};
   const bool rigid = s.types.Kind(m.head) == TypeKind::Var;
@@ -253,6 +257,12 @@ void ReportMissing(State& s, const Wanted& wanted, const Wanted& missing) {
   m.cls = Text(s.program.classes[missing.cls].name);
   m.pred = PrintPred(s, missing.cls, m.shown, missing.type);
   if (rigid) return ReportMissingConstraint(m);
+  if (s.types.IsFamily(m.type)) {
+    s.Error(Diag::MissingConstraint, origin.span, DescribeOrigin(origin), m.pred, "the signature");
+    ExplainFamilies(s, m.type, m.type);
+    ExplainAsked(m);
+    return void(s.diags.Hint(fmt::format("add `{}` to the context of the signature", m.pred)));
+  }
   if (s.program.classes[missing.cls].args.valid() && s.types.HasVar(m.type)) {
     s.Error(Diag::MissingConstraint, origin.span, DescribeOrigin(origin), m.pred, "the signature");
     ExplainAsked(m);

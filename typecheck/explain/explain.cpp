@@ -2,6 +2,7 @@
 #include "typecheck/explain/explain.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "typecheck/explain/family.h"
 #include "typecheck/explain/hint.h"
 #include "typecheck/explain/origin.h"
 #include "typecheck/explain/tensor.h"
@@ -304,6 +305,7 @@ std::string Describe(State& s, const Reason& why) {
 }
 
 bool IsNumberType(State& s, TypeId type) {
+  if (s.types.IsFamily(s.unify.Prune(type))) return true;  // whatever it will be
   if (s.types.IsTangent(s.unify.Prune(type))) return true;  // it may be
   TypeId head = s.unify.Head(type);
   ClassId num = KnownClass(s, "Num");
@@ -327,6 +329,7 @@ void ReportMismatch(State& s, const UnifyResult& clash, TypeId expected, TypeId 
   const bool ranks = rank && other_rank && *rank != *other_rank;  // which dimensions clash then says nothing
   if (!ranks && s.unify.Prune(expected) != s.unify.Prune(clash.left) && (m.IsDimension() || m.found.size() + m.wanted.size() > 60))
     s.diags.Note(Span(), fmt::format("in them, `{}` clashes with `{}`", m.left, m.right));
+  ExplainFamilies(s, clash.left, clash.right);
   if (ExplainNamesakes(s, clash.left, clash.right)) return;
   // Inferred, a function that calls itself with `concat w w` has w of no elements.
   if (m.IsDimension() && (m.left == "0" || m.right == "0") && why.var.valid() && !s.program.vars[why.var].from_library &&

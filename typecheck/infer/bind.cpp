@@ -581,7 +581,7 @@ void PreferAction(State& s, TypeId type, size_t wanted_mark) {
 
 core::Expr* CheckAgainst(State& s, const core::Scheme& scheme, Span from, Symbol name, const ScopedTypes& scoped,
                          llvm::function_ref<core::Expr*(TypeId, const Reason&)> body) {
-  size_t wanted_mark = s.wanted.size(), given_mark = s.givens.size(), scoped_mark = s.scoped_types.size();
+  size_t wanted_mark = s.wanted.size(), given_mark = s.givens.size(), scoped_mark = s.scoped_types.size(), assumed_mark = s.unify.AssumedMark();
   ++s.unify.level;
   for (TyVarId var : scheme.tyvars) s.unify.SetRigid(var, s.unify.level);
   s.scoped_types.insert(s.scoped_types.end(), scoped.begin(), scoped.end());
@@ -593,6 +593,7 @@ core::Expr* CheckAgainst(State& s, const core::Scheme& scheme, Span from, Symbol
   RetryTangents(s, Guess::Ours);
   DefaultAll(s, wanted_mark, true, s.unify.level + 1);
   s.givens.resize(given_mark);
+  s.unify.Forget(assumed_mark);
   s.scoped_types.resize(scoped_mark);
   return value;
 }

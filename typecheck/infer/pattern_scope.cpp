@@ -3,33 +3,10 @@
 
 #include "typecheck/solve/constraints.h"
 #include "typecheck/solve/tangents.h"
-#include "typecheck/state/instances.h"
+#include "typecheck/state/equality.h"
 #include "typecheck/state/looks.h"
 
 namespace df::check {
-namespace {
-
-// Within the row the two are one type. What a constructor hides is told by what is around it, and not the other way round.
-void AssumeEqual(State& s, TypeId a, TypeId b, llvm::ArrayRef<TyVarId> hidden) {
-  a = s.unify.Prune(a), b = s.unify.Prune(b);
-  if (a == b) return;
-  const TypeKind ka = s.types.Kind(a), kb = s.types.Kind(b);
-  auto assume = [&](TypeId var, TypeId type) {
-    llvm::SmallVector<TyVarId> inside;
-    s.types.FreeVars(s.unify.Zonk(type), inside);
-    if (!llvm::is_contained(inside, s.types.VarOf(var))) s.unify.Assume(s.types.VarOf(var), type);
-  };
-  if (kb == TypeKind::Var && llvm::is_contained(hidden, s.types.VarOf(b))) return assume(b, a);
-  if (ka == TypeKind::Meta || kb == TypeKind::Meta) return void(s.unify.Unify(a, b));
-  if (ka == TypeKind::Var) return assume(a, b);
-  if (kb == TypeKind::Var) return assume(b, a);
-  if (ka != TypeKind::App || kb != TypeKind::App) return;  // no value is of this constructor here
-  AssumeEqual(s, s.types.FnOf(a), s.types.FnOf(b), hidden);
-  AssumeEqual(s, s.types.ArgOf(a), s.types.ArgOf(b), hidden);
-}
-
-}  // namespace
-
 PatternScope::PatternScope(State& s)
     : s_(s), level_(s.unify.level), wanted_(s.wanted.size()), givens_(s.givens.size()), assumed_(s.unify.AssumedMark()), may_open_(s.may_open) {
   s.may_open = true;

@@ -110,6 +110,8 @@ const ast::Name* Select(State& s, const ast::Item& item, const From& from, Modul
   if (cls) {
     out.classes[item.name.text] = *cls, known = true;
     for (VarId method : s.program.classes[*cls].methods) members.push_back(s.program.vars[method].name);
+    for (const TypeFamily& family : s.types.families)
+      if (family.owner == cls->index) members.push_back(s.types.cons[family.con].name);
   }
   if (type) {
     out.types[item.name.text] = *type, known = true;
@@ -152,7 +154,11 @@ const ast::Name* Select(State& s, const ast::Item& item, const From& from, Modul
     if (con && !IsSequencePattern(s, *con) && !(type && s.program.constructors[*con].tycon == type->con)) con = nullptr;
     if (var) out.values[member.text] = *var;
     if (con) out.constructors[member.text] = *con;
-    return var || con;
+    const TypeName* family = cls ? Look(from.types, member) : nullptr;
+    if (family && (family->is_synonym() || s.types.cons[family->con].family == UINT32_MAX || s.types.families[s.types.cons[family->con].family].owner != cls->index))
+      family = nullptr;
+    if (family) out.types[member.text] = *family;
+    return var || con || family;
   };
   // The pattern synonyms that a module of the program has for the type count as its constructors.
   if constexpr (std::is_same_v<From, ModuleExports>)

@@ -2,7 +2,9 @@
 #include "typecheck/resolve/types.h"
 
 #include "lang/budget.h"
+#include "typecheck/explain/family.h"
 #include "typecheck/resolve/find.h"
+#include "typecheck/resolve/promote.h"
 #include "typecheck/state/instances.h"
 #include "typecheck/state/names.h"
 #include "typecheck/state/state.h"
@@ -57,20 +59,6 @@ TypeId ExpandSynonym(State& s, const Synonym& synonym, llvm::ArrayRef<TypeId> ar
   return s.types.Substitute(synonym.body, synonym.params, args);
 }
 
-KindId ConvertKind(State& s, const ast::Type* kind) {
-  llvm::SmallVector<KindId> params;
-  for (; const auto* fun = llvm::dyn_cast<ast::FunType>(kind); kind = fun->to) params.push_back(ConvertKind(s, fun->from));
-  KindId result = s.env.kinds.Star();
-  const auto* con = llvm::dyn_cast<ast::ConType>(kind);
-  // DataKinds: types of such kinds are as good as types of values, which nobody has.
-  const bool data = con && HasExtension(s, "DataKinds") && LookUpType(s, con->name);
-  if (!data && (!con || (Text(con->name.text) != "*" && Text(con->name.text) != "Type"))) {
-    if (!llvm::isa<ast::ErrorType>(kind)) s.Error(Diag::NotSupported, kind->span, "kinds but `Type` and `->` are");
-    result = s.env.kinds.Fresh();
-  }
-  for (KindId param : llvm::reverse(params)) result = s.env.kinds.Arrow(param, result);
-  return result;
-}
 
 // A type constructor, variable, or a form with brackets: everything but an application.
 // A variable within the declaration of a type whose head does not name it.
@@ -88,11 +76,22 @@ void HintAtHead(State& s, Span use, Symbol variable) {
   }
 }
 
+std::pair<TypeId, KindId> Promoted(State& s, ConId con);
+
+// DataKinds: `'[a, b]`, a list of types.
+TypeId ConvertTypeList(State& s, const ast::ListType* list, TypeVarScope& scope) {
+  TypeId made = Promoted(s, s.program.nil_con).first;
+  const TypeId cons = Promoted(s, s.program.cons_con).first;
+  for (const ast::Type* element : llvm::reverse(list->elements))
+    made = s.types.App(s.types.App(cons, ConvertType(s, element, scope, s.env.kinds.Star())), made);
+  return made;
+}
+
 // DataKinds: `'S n`, a constructor as a type.
 std::pair<TypeId, KindId> Promoted(State& s, ConId con) {
   TyConId& made = s.env.promoted[con.index];
   const auto arity = static_cast<uint32_t>(s.program.constructors[con].fields.size());
-  if (!made.valid()) {
+  if (!made.valid()) {  // those of lists are the same in all modules
     TyCon row;
     row.name = s.program.constructors[con].name;
     row.arity = arity;
@@ -115,8 +114,10 @@ std::pair<TypeId, KindId> ConvertHead(State& s, const ast::Type* type, TypeVarSc
         return {s.types.Con(con), s.env.KindOf(con)};
       }
       if (text == "(->)") return {s.types.Con(s.types.Known(Builtin::Function)), kinds.Arrows(2)};
-      if (HasExtension(s, "DataKinds") && !LookUpType(s, name))
+      if (HasExtension(s, "DataKinds") && !LookUpType(s, name)) {
+        if (declare_constructor && !LookUpConstructor(s, name).valid()) declare_constructor(s, name.text);
         if (ConId con = LookUpConstructor(s, name); con.valid()) return Promoted(s, con);
+      }
       const TypeName* found = FindType(s, name);
       if (!found) return {s.unify.FreshAny(), kinds.Fresh()};
       return {s.types.Con(found->con), s.env.KindOf(found->con)};
@@ -167,6 +168,7 @@ std::pair<TypeId, KindId> ConvertHead(State& s, const ast::Type* type, TypeVarSc
     }
     case ast::TypeKind::List: {
       const auto* list = llvm::cast<ast::ListType>(type);
+      if (list->promoted || (list->elements.size() != 1 && HasExtension(s, "DataKinds"))) return {ConvertTypeList(s, list, scope), kinds.Star()};
       if (list->elements.size() != 1) return {ConvertShape(s, list, scope), kinds.Shape()};
       return {s.types.List(ConvertArgument(s, list->elements[0], scope, kinds.Star())), kinds.Star()};
     }
@@ -223,6 +225,11 @@ std::pair<TypeId, KindId> ConvertApplied(State& s, const ast::Type* type, TypeVa
       types.push_back(ConvertType(s, args[next], scope, s.env.synonyms[name->synonym].param_kinds[next]));
     const Synonym& synonym = s.env.synonyms[name->synonym];
     result = {ExpandSynonym(s, synonym, types), synonym.result_kind};
+  } else if (name && s.types.cons[name->con].family != UINT32_MAX && args.size() < s.types.cons[name->con].arity) {
+    const size_t wanted = s.types.cons[name->con].arity;
+    s.Error(Diag::SynonymPartial, type->span, Text(con->name.text), wanted, wanted == 1 ? "argument" : "arguments", args.size())
+        .Note(s.types.cons[name->con].span, "a type family stands with all of its arguments");
+    return {s.unify.FreshAny(), kinds.Fresh()};
   } else if (args.empty()) {
     return ConvertHead(s, head, scope);
   } else {
@@ -269,6 +276,17 @@ TypeId ConvertShape(State& s, const ast::ListType* list, TypeVarScope& scope) {
 // Sums and products of dimensions; `n : s`, a shape that begins with n. Long chains lean to the left, and are walked.
 std::pair<TypeId, KindId> ConvertDimOp(State& s, const ast::DimOpType* type, TypeVarScope& scope) {
   Kinds& kinds = s.env.kinds;
+  const ast::Name op{Intern(std::string(1, type->op)), {}, type->span};
+  const bool list = type->op == ':' && HasExtension(s, "DataKinds");
+  if (const TypeName* named = list ? nullptr : LookUpType(s, op); list || named) {
+    TypeId result = list ? Promoted(s, s.program.cons_con).first : s.types.Con(named->con);
+    KindId kind = list ? kinds.Arrows(2) : s.env.KindOf(named->con), from;
+    for (const ast::Type* side : {type->left, type->right}) {
+      if (!kinds.IsArrow(kind, &from, &kind)) break;
+      result = s.types.App(result, ConvertType(s, side, scope, from));
+    }
+    return {result, kind};
+  }
   if (type->op == ':') {
     TypeId dim = ConvertType(s, type->left, scope, kinds.Dim());
     return {s.types.ShapeCons(dim, ConvertType(s, type->right, scope, kinds.Shape())), kinds.Shape()};
@@ -290,6 +308,23 @@ std::pair<TypeId, KindId> ConvertDimOp(State& s, const ast::DimOpType* type, Typ
 }
 
 }  // namespace
+
+KindId ConvertKind(State& s, const ast::Type* kind) {
+  llvm::SmallVector<KindId> params;
+  for (; const auto* fun = llvm::dyn_cast<ast::FunType>(kind); kind = fun->to) params.push_back(ConvertKind(s, fun->from));
+  KindId result = s.env.kinds.Star();
+  const auto* con = llvm::dyn_cast<ast::ConType>(kind);
+  if (HasExtension(s, "DataKinds") && (llvm::isa<ast::ListType>(kind) || llvm::isa<ast::TupleType>(kind) || llvm::isa<ast::AppType>(kind) || llvm::isa<ast::VarType>(kind)))
+    return s.env.kinds.Star();
+  // DataKinds: types of such kinds are as good as types of values, which nobody has.
+  const bool data = con && HasExtension(s, "DataKinds") && LookUpType(s, con->name);
+  if (!data && (!con || (Text(con->name.text) != "*" && Text(con->name.text) != "Type"))) {
+    if (!llvm::isa<ast::ErrorType>(kind)) s.Error(Diag::NotSupported, kind->span, "kinds but `Type` and `->` are");
+    result = s.env.kinds.Fresh();
+  }
+  for (KindId param : llvm::reverse(params)) result = s.env.kinds.Arrow(param, result);
+  return result;
+}
 
 void CheckDistinctParameters(State& s, llvm::ArrayRef<ast::Name> params) {
   for (size_t i = 0; i < params.size(); ++i)
@@ -345,6 +380,9 @@ TypeId ConvertType(State& s, const ast::Type* type, TypeVarScope& scope, KindId 
     const auto* con = llvm::dyn_cast<ast::ConType>(type);
     if (con && Text(con->name.text) == "[]") return s.types.Shape({});
   }
+  // DataKinds: `[]` without its quote.
+  const bool none = llvm::isa<ast::ConType>(type) && Text(llvm::cast<ast::ConType>(type)->name.text) == "[]" && HasExtension(s, "DataKinds");
+  if (none && s.env.kinds.Prune(expected) == s.env.kinds.Star()) return Promoted(s, s.program.nil_con).first;
   auto [result, kind] = ConvertApplied(s, type, scope);
   if (s.env.kinds.Unify(kind, expected)) return result;
   uint32_t has = s.env.kinds.Params(kind), wants = s.env.kinds.Params(expected);
@@ -396,6 +434,12 @@ TypeId ConvertClassArguments(State& s, ClassId cls, Span span, const ast::Type* 
   }
   if (args.empty()) return ConvertType(s, type, scope, kinds[0]);
   llvm::SmallVector<TypeId> types;
+  if (cls == s.program.equality) {  // of any kind
+    const KindId kind = s.env.kinds.Fresh();
+    s.open_kinds.push_back(kind);
+    for (const ast::Type* arg : args) types.push_back(ConvertType(s, arg, scope, kind));
+    return core::ClassType(s.program, cls, types);
+  }
   for (size_t i = 0; i < args.size(); ++i) types.push_back(ConvertType(s, args[i], scope, kinds[i]));
   return core::ClassType(s.program, cls, types);
 }
@@ -405,7 +449,8 @@ bool ConvertContext(State& s, ast::List<ast::Constraint> context, TypeVarScope& 
   for (const ast::Constraint& constraint : context) {
     // Of `MArray a e m`: whatever is imported.
     const bool hidden = Text(constraint.cls.text) == "PrimStateMonad";
-    ClassId cls = hidden ? KnownClass(s, "PrimStateMonad") : FindClass(s, constraint.cls);
+    const bool equality = Text(constraint.cls.text) == "~";
+    ClassId cls = hidden ? KnownClass(s, "PrimStateMonad") : equality ? s.program.equality : FindClass(s, constraint.cls);
     if (!cls.valid()) {
       ok = false;
       continue;
@@ -432,6 +477,7 @@ core::Scheme ConvertScheme(State& s, const ast::QualType& type, TypeVarScope& sc
   // The context comes first in the text, so its variables are quantified first, as GHC does.
   ConvertContext(s, type.context, scope, scheme.preds);
   scheme.type = ConvertType(s, type.type, scope, s.env.kinds.Star());
+  ReportEndless(s, type.span);
   scheme.tyvars = scope.fresh;
   if (s.types.Kind(scheme.type) == TypeKind::Forall) {
     core::Scheme inner = core::OpenPoly(s.program, scheme.type);
@@ -442,8 +488,18 @@ core::Scheme ConvertScheme(State& s, const ast::QualType& type, TypeVarScope& sc
   for (size_t i = outer; i < scope.names.size(); ++i) s.env.kinds.Default(scope.names[i].second.second);
   // A class constraint on a variable that the type does not mention can never be settled.
   llvm::SmallVector<TyVarId> in_type;
-  s.types.FreeVars(scheme.type, in_type);
+  FixedVars(s.types, scheme.type, in_type);
   AddDetermined(s, scheme.preds, in_type);
+  if (s.types.HasFamily(scheme.type) && !HasExtension(s, "AllowAmbiguousTypes")) {
+    llvm::SmallVector<TyVarId> all;
+    s.types.FreeVars(scheme.type, all);
+    for (TyVarId var : all)
+      if (!llvm::is_contained(in_type, var) && llvm::is_contained(scope.fresh, var)) {
+        s.Error(Diag::AmbiguousSignature, type.type->span, Text(s.types.vars[var].name))
+            .Hint("it stands as the argument of a type family alone, and what a family gives does not say of which argument");
+        break;
+      }
+  }
   for (size_t i = preds_from; i < scheme.preds.size() && HasExtension(s, "AllowAmbiguousTypes"); ++i)
     s.types.FreeVars(scheme.preds[i].type, in_type);
   for (size_t i = preds_from; i < scheme.preds.size(); ++i) {

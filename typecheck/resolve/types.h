@@ -20,6 +20,8 @@ TypeVarScope ScopedTypeVars(const State& s);
 void UseWrittenKind(State& s, const ast::Name& variable, KindId kind);
 // A type as written; `expected` is its kind. After an error it is any type.
 TypeId ConvertType(State& s, const ast::Type* type, TypeVarScope& scope, KindId expected);
+// A kind as written; what is none is reported.
+KindId ConvertKind(State& s, const ast::Type* kind);
 // The kinds of a class's parameters.
 std::vector<KindId> ParameterKinds(const State& s, ClassId cls);
 // What a predicate of the class is of: the type, or of several parameters all of `args` (core::Class). Invalid, and reported, if

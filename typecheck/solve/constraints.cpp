@@ -3,6 +3,7 @@
 
 #include "typecheck/explain/class.h"
 #include "typecheck/solve/tangents.h"
+#include "typecheck/state/equality.h"
 #include "typecheck/state/instances.h"
 #include "typecheck/state/names.h"
 #include "typecheck/state/state.h"
@@ -70,6 +71,11 @@ bool DefaultMeta(State& s, MetaId meta, llvm::ArrayRef<Wanted> preds, bool repor
 
 void Require(State& s, ClassId cls, TypeId type, const Origin& origin) {
   if (!cls.valid()) return;
+  if (cls == s.program.equality) {
+    // What it tells helps what comes after it.
+    const auto [left, right] = SidesOf(s, type);
+    if (s.unify.Unify(left, right).ok()) return WantPostponed(s, origin);
+  }
   s.wanted.push_back({cls, type, origin});
   type = s.unify.Prune(type);
   if (s.types.Kind(type) != TypeKind::Meta || s.options.library) return;
@@ -97,6 +103,7 @@ void ImproveFrom(State& s, size_t mark) {
 
 void SolveFrom(State& s, size_t mark) {
   RetryTangents(s, Guess::No);
+  WantPostponed(s, {});
   ImproveFrom(s, mark);
   const uint32_t before = s.unify.epoch();
   std::vector<Wanted> stuck;

@@ -4,10 +4,12 @@
 #include "llvm/ADT/StringExtras.h"
 #include "typecheck/explain/class.h"
 #include "typecheck/explain/explain.h"
+#include "typecheck/explain/family.h"
 #include "typecheck/explain/hint.h"
 #include "typecheck/explain/origin.h"
 #include "typecheck/solve/dims.h"
 #include "typecheck/solve/tangents.h"
+#include "typecheck/state/equality.h"
 #include "typecheck/state/names.h"
 #include "typecheck/state/state.h"
 
@@ -28,9 +30,14 @@ bool Expect(State& s, TypeId expected, TypeId actual, Span span, const Reason& w
   s.unify.span = span;
   UnifyResult result = s.unify.Unify(expected, actual);
   NoteDeferred(s, span, why);
+  if (!s.unify.postponed.empty()) WantPostponed(s, {Origin::Use, span, Symbol(), VarId(), why.span});
   if (s.unify.epoch() != epoch && s.unify.place != kNoPlace)
     s.places.push_back({span, used ? expected : actual, used, why.kind, why.span, why.name});
   s.unify.place = kNoPlace;
+  if (s.types.endless.valid()) {
+    ReportEndless(s, span);
+    return false;
+  }
   if (!result.ok()) {
     ReportMismatch(s, result, expected, actual, span, why);
     return false;

@@ -36,6 +36,19 @@ void DeclareBuiltins(Env& env, core::Program& program) {
   env.SetKind(types.Known(Builtin::Tensor), kinds.Arrow(kinds.Star(), kinds.Arrow(kinds.Shape(), kinds.Star())));
   env.SetKind(types.Known(Builtin::ShapeNil), kinds.Shape());
   env.SetKind(types.Known(Builtin::ShapeCons), kinds.Arrow(kinds.Dim(), kinds.Arrow(kinds.Shape(), kinds.Shape())));
+  // `a ~ b`. Its sides are of any kind (ConvertClassArguments).
+  core::Class equality;
+  equality.name = Intern("~");
+  equality.params = {types.NewVar(Intern("a")), types.NewVar(Intern("b"))};
+  equality.param = equality.params.back();
+  TyCon sides;
+  sides.name = equality.name;
+  sides.arity = 2;
+  sides.tangent = TangentForm::Unit;
+  equality.args = types.cons.Add(std::move(sides));
+  env.SetKind(equality.args, kinds.Arrows(2));
+  program.equality = program.classes.Add(std::move(equality));
+  env.SetKind(program.equality, kinds.Star());
   TyConId unit = types.Known(Builtin::Unit);
   program.unit_con = AddCon(program, unit, "()", {});
   TyConId list = types.Known(Builtin::List);

@@ -3,6 +3,7 @@
 
 #include "lang/budget.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "typecheck/state/equality.h"
 #include "typecheck/state/names.h"
 #include "typecheck/state/state.h"
 
@@ -42,6 +43,10 @@ bool Entails(const State& s, ClassId cls, ClassId by) {
 }
 
 void PushGiven(State& s, ClassId cls, TypeId type) {
+  if (cls == s.program.equality) {
+    const auto [left, right] = SidesOf(s, type);
+    return AssumeEqual(s, left, right);
+  }
   if (llvm::is_contained(s.givens, std::pair(cls, type))) return;  // with all its superclasses
   s.givens.push_back({cls, type});
   for (ClassId super : s.program.classes[cls].superclasses) PushGiven(s, super, type);
@@ -50,11 +55,29 @@ void PushGiven(State& s, ClassId cls, TypeId type) {
     PushGiven(s, pred.cls, s.types.Substitute(pred.type, s.program.classes[cls].params, core::ClassArguments(s.program, cls, s.unify.Zonk(type))));
 }
 
+void FixedVars(const Types& types, TypeId type, llvm::SmallVectorImpl<TyVarId>& out) {
+  if (!types.HasFamily(type)) return types.FreeVars(type, out);
+  if (types.IsFamily(type)) return;
+  if (types.Kind(type) == TypeKind::Forall) return FixedVars(types, types.RawBody(type), out);
+  if (types.Kind(type) != TypeKind::App) return types.FreeVars(type, out);
+  FixedVars(types, types.FnOf(type), out);
+  FixedVars(types, types.ArgOf(type), out);
+}
+
 void AddDetermined(State& s, llvm::ArrayRef<core::Pred> preds, llvm::SmallVectorImpl<TyVarId>& vars) {
   for (bool more = true; more;) {
     const size_t before = vars.size();
     for (const core::Pred& pred : preds) {
       const auto args = core::ClassArguments(s.program, pred.cls, pred.type);
+      if (pred.cls == s.program.equality) {
+        // `F a ~ b`: where one side is known the other is, but for what stands below a family.
+        for (const bool first : {true, false}) {
+          llvm::SmallVector<TyVarId> from;
+          s.types.FreeVars(args[first ? 0 : 1], from);
+          if (llvm::all_of(from, [&](TyVarId var) { return llvm::is_contained(vars, var); })) FixedVars(s.types, args[first ? 1 : 0], vars);
+        }
+        continue;
+      }
       for (const core::Dependency& dependency : s.program.classes[pred.cls].dependencies) {
         llvm::SmallVector<TyVarId> from;
         for (uint32_t i : dependency.from)
@@ -132,6 +155,7 @@ Fit Fits(State& s, TypeId head, TypeId type, llvm::ArrayRef<TyVarId> vars, llvm:
     return s.types.HasVar(first) || s.types.HasVar(second) ? Fit::Rigid : Fit::No;
   }
   if (s.types.Kind(type) == TypeKind::Meta) return Fit::Later;
+  if (s.types.IsFamily(type)) return s.types.HasMeta(type) ? Fit::Later : Fit::Rigid;
   if (s.types.Kind(type) == TypeKind::Var) return Fit::Rigid;
   if (s.types.Kind(head) != TypeKind::App) return head == type ? Fit::Yes : Fit::No;
   if (s.types.Kind(type) != TypeKind::App) return Fit::No;
@@ -163,6 +187,8 @@ Fit FindInstance(State& s, ClassId cls, TypeId type, InstanceId& found, llvm::Sm
 Solved Solve(State& s, const Wanted& wanted, std::vector<Wanted>& stuck, Wanted* missing, int depth) {
   CheckBudget();
   if (HoldsOfAll(s, wanted.cls)) return Solved::Yes;
+  if (wanted.cls == s.program.equality) return SolveEquality(s, wanted, stuck, missing);
+  if (IsCoercible(s, wanted.cls)) return SolveCoercible(s, wanted, stuck, missing);
   llvm::SmallVector<TypeId, 4> args;
   TypeId head = s.unify.Head(wanted.type, &args);
   if (TypeId of; s.types.IsTangent(s.unify.Prune(wanted.type), &of)) {
@@ -172,6 +198,17 @@ Solved Solve(State& s, const Wanted& wanted, std::vector<Wanted>& stuck, Wanted*
       return Solved::Stuck;
     }
     if (IsGiven(s, wanted)) return Solved::Yes;
+    if (missing) *missing = wanted;
+    return Solved::No;
+  }
+  // Of what a family has not computed nothing is known but what is given.
+  if (s.types.IsFamily(s.unify.Prune(wanted.type))) {
+    const TypeId whole = s.unify.Zonk(wanted.type);
+    if (IsGiven(s, wanted)) return Solved::Yes;
+    if (s.types.HasMeta(whole)) {
+      stuck.push_back(wanted);
+      return Solved::Stuck;
+    }
     if (missing) *missing = wanted;
     return Solved::No;
   }
@@ -238,6 +275,8 @@ Solved Solve(State& s, const Wanted& wanted, std::vector<Wanted>& stuck, Wanted*
 
 bool HasInstance(State& s, ClassId cls, TypeId type) {
   std::vector<Wanted> stuck;
+  // A class of several parameters is of types of its own.
+  if (cls.valid() && s.program.classes[cls].args.valid() && s.types.Head(type) != s.program.classes[cls].args) return false;
   return cls.valid() && Solve(s, {cls, type, {}}, stuck, nullptr) == Solved::Yes;
 }
 

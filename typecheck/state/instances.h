@@ -18,6 +18,8 @@ bool Entails(const State& s, ClassId cls, ClassId by);
 // Takes a constraint as given, with its superclasses.
 void PushGiven(State& s, ClassId cls, TypeId type);
 bool IsGiven(State& s, const Wanted& wanted);
+// The variables that a type settles: all but those that stand as arguments of families alone.
+void FixedVars(const Types& types, TypeId type, llvm::SmallVectorImpl<TyVarId>& out);
 // Functional dependencies: adds the variables that those in `vars` settle.
 void AddDetermined(State& s, llvm::ArrayRef<core::Pred> preds, llvm::SmallVectorImpl<TyVarId>& vars);
 // Settles what the class's dependencies tell of a constraint by instances and givens. Whether anything was.

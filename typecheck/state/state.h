@@ -128,6 +128,8 @@ struct State {
   // ---- the declarations of the module
   std::vector<std::pair<const ast::DataDecl*, TyConId>> data;
   std::vector<std::pair<const ast::TypeSynonymDecl*, uint32_t>> synonym_decls;
+  std::vector<std::pair<const ast::TypeFamilyDecl*, TyConId>> families;
+  std::vector<std::pair<uint32_t, size_t>> grown_families;  // by number, with how many equations they had before each that this run added
   std::vector<uint8_t> synonym_state;  // 0 not yet, 1 being read, 2 done
   uint32_t first_synonym = 0;
   std::vector<std::pair<const ast::ClassDecl*, ClassId>> classes;

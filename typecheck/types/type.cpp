@@ -52,10 +52,16 @@ TypeId Types::Make(TypeKind kind, uint32_t a, uint32_t b, bool has_var, bool has
       row.size = std::min(kMaxSize, rows_[a].size + rows_[b].size);
       row.height = std::max(rows_[a].height, rows_[b].height);
       row.has_bound = rows_[a].has_bound || rows_[b].has_bound;
+      row.waits = rows_[a].waits > 1 ? rows_[a].waits - 1 : 0;
+      row.has_family = row.waits == 1 || rows_[a].has_family || rows_[b].has_family;
     } else if (kind == TypeKind::Forall) {
       row.size = std::min(kMaxSize, rows_[b].size + 1);
       row.height = static_cast<uint16_t>(rows_[b].height + 1);
       row.has_bound = rows_[b].has_bound;
+      row.has_family = rows_[b].has_family;
+    } else if (kind == TypeKind::Con) {
+      if (const TyCon& con = cons[TyConId(a)]; con.family != UINT32_MAX) row.waits = static_cast<uint8_t>(con.arity + 1);
+      row.has_family = row.waits == 1;
     } else if (kind == TypeKind::Var) {
       row.has_bound = vars[TyVarId(a)].bound;
     }
@@ -64,7 +70,11 @@ TypeId Types::Make(TypeKind kind, uint32_t a, uint32_t b, bool has_var, bool has
   return TypeId(it->second);
 }
 
-TypeId Types::Con(TyConId con) { return Make(TypeKind::Con, con.index, 0, false, false); }
+TypeId Types::Con(TyConId con) {
+  const TypeId type = Make(TypeKind::Con, con.index, 0, false, false);
+  if (rows_[type.index].waits != 1 || families[cons[con].family].equations.empty()) return type;
+  return families[cons[con].family].equations[0].right;  // of no arguments
+}
 
 TypeId Types::Con(TyConId con, llvm::ArrayRef<TypeId> args) {
   TypeId type = Con(con);
@@ -82,6 +92,8 @@ TypeId Types::App(TypeId fn, TypeId arg) {
   // A tensor of nothing holds nothing: what Tensor (Tangent a) s is at a type a without real numbers.
   if (rows_[fn.index].kind == TypeKind::App && FnOf(fn) == Con(Known(Builtin::Tensor)) && ArgOf(fn) == Scalar(Builtin::Unit))
     return Scalar(Builtin::Unit);
+  if (rows_[fn.index].waits == 2)
+    if (TypeId reduced = ReduceFamily(fn, arg); reduced.valid()) return reduced;
   Row f = rows_[fn.index], x = rows_[arg.index];
   return Make(TypeKind::App, fn.index, arg.index, f.has_var || x.has_var, f.has_meta || x.has_meta);
 }
@@ -227,7 +239,7 @@ TypeId Types::SplitFun(TypeId type, llvm::SmallVectorImpl<TypeId>& params, size_
 TypeId Types::Substitute(TypeId type, llvm::ArrayRef<TyVarId> from, llvm::ArrayRef<TypeId> to) {
   CheckBudget();
   Row row = rows_[type.index];
-  if (!row.has_var && !row.has_bound) return type;
+  if (!row.has_var && !row.has_bound && !row.has_family) return type;
   if (row.kind == TypeKind::Var) {
     for (size_t i = 0; i < from.size(); ++i)
       if (from[i].index == row.a) return to[i];
@@ -317,6 +329,7 @@ void Types::PrintTo(TypeId type, int precedence, std::string& out) const {
     return;
   }
   if (PrintShape(type, out)) return;
+  if (args.size() == 2 && head.valid() && PrintOperator(cons[head], args, precedence, out)) return;
   switch (Kind(type)) {
     case TypeKind::Con:
       if (cons[ConOf(type)].builtin == Builtin::Function) out += "(->)";
@@ -349,6 +362,22 @@ void Types::PrintTo(TypeId type, int precedence, std::string& out) const {
   if (size && BuiltinOf(ArgOf(type)) == Builtin::Unit) out += '_';
   else PrintTo(ArgOf(type), 2, out);
   if (precedence > 1) out += ')';
+}
+
+// `n + m`, `a ~ b`, `'[a, b]`.
+bool Types::PrintOperator(const TyCon& con, llvm::ArrayRef<TypeId> args, int precedence, std::string& out) const {
+  const std::string_view name = Text(con.name);
+  const auto first = static_cast<unsigned char>(name[0]);
+  if (std::isalpha(first) || first == '_' || first == '(' || first == '[' || con.builtin != Builtin::None || first >= 0x80) return false;
+  if (precedence > 0) out += '(';
+  PrintTo(args[0], 1, out);
+  out += ' ';
+  if (name == ":") out += '\'';  // a list of types
+  out += name;
+  out += ' ';
+  PrintTo(args[1], 1, out);
+  if (precedence > 0) out += ')';
+  return true;
 }
 
 // [m, n], or (m : s).

@@ -55,6 +55,9 @@ enum class TangentForm : uint8_t {
   Own,   // a type of its own, with T's constructors on the tangents of the fields
 };
 
+// How a type depends on an argument: whether types that are represented alike may stand for each other in it, as GHC's roles say.
+enum class Role : uint8_t { Nominal, Representational, Phantom };
+
 struct TyCon {
   Symbol name;
   uint32_t arity = 0;
@@ -65,7 +68,28 @@ struct TyCon {
   TangentForm tangent = TangentForm::Open;
   uint32_t qualifies = UINT32_MAX;  // of `C a => t` within a `forall`: the number of the class C (core::ClassId)
   bool packs = false;  // a constructor has type variables that the type does not tell, or is of some types only (core::DataCon)
+  uint32_t family = UINT32_MAX;  // a type family: its number in Types::families
+  std::vector<std::optional<Role>> written_roles;  // by parameter: what a `type role` says
   std::vector<bool> measures;                // by parameter: a dimension or a shape; empty: none is (tangent.cpp)
+  Span span;
+};
+
+// `F [a] = a` of a family.
+struct FamilyEquation {
+  std::vector<TyVarId> vars;
+  std::vector<TypeId> left;  // the arguments
+  TypeId right;
+  Span span;
+};
+
+// A function of types (families.cpp).
+struct TypeFamily {
+  TyConId con;
+  bool closed = false;  // its equations are tried in their order
+  std::vector<FamilyEquation> equations;
+  uint32_t owner = UINT32_MAX;  // the number of the class that it belongs to (core::ClassId)
+  std::vector<TyVarId> params;  // of a family of a class with a default
+  TypeId fallback;              // that default
   Span span;
 };
 
@@ -120,6 +144,22 @@ class Types {
   // Whether it is `Tangent t`, which nothing is known of but t.
   bool IsTangent(TypeId type, TypeId* of = nullptr) const;
   std::vector<TypeId> tangents_of;  // metas whose tangent was asked for since the module began
+  // `F t u` with all arguments of the family F, which no equation fits so far.
+  bool IsFamily(TypeId type) const { return rows_[type.index].waits == 1; }
+  // Such a type stands somewhere in it, or stood when it was made.
+  bool HasFamily(TypeId type) const { return rows_[type.index].has_family; }
+  std::vector<TypeFamily> families;
+  // A type constructor becomes a family with so many arguments.
+  void MakeFamily(TyConId con, uint32_t arity, bool closed, Span span);
+  // Whether two equations give one type wherever both fit.
+  bool Agree(const FamilyEquation& a, const FamilyEquation& b);
+  void AddEquation(uint32_t family, FamilyEquation equation);
+  // Back to so many equations, after what added others has failed.
+  void DropEquations(uint32_t family, size_t count);
+  static constexpr int kMostReductions = 1000;  // one within the other
+  TypeId endless;  // a type of a family that took more; invalid: there was none
+  // The type with what its families are by now.
+  TypeId Renewed(TypeId type);
   // The type with every `Tangent t` in it reduced, after more became known of a type constructor.
   TypeId Reduced(TypeId type);
   TypeId Scalar(Builtin builtin);                  // Int, Integer, Float, Double, Char, Bool, Ordering, Text, Unit
@@ -169,8 +209,12 @@ class Types {
     uint32_t size;  // leaves of the tree, up to kMaxSize
     uint16_t height = 0;     // how deep Foralls stand in each other
     bool has_bound = false;  // a variable that some Forall binds
+    bool has_family = false;
+    uint8_t waits = 0;  // of a family: how many arguments are missing, and one; 0 for all that is none
   };
+  TypeId ReduceFamily(TypeId fn, TypeId arg);  // invalid if it stays as it is
   bool PrintShape(TypeId type, std::string& out) const;
+  bool PrintOperator(const TyCon& con, llvm::ArrayRef<TypeId> args, int precedence, std::string& out) const;
   void PrintForall(TypeId type, int precedence, std::string& out) const;
   TypeId BoundVar(uint32_t height, uint32_t number);
   TypeId Make(TypeKind kind, uint32_t a, uint32_t b, bool has_var, bool has_meta);
@@ -182,6 +226,8 @@ class Types {
   llvm::DenseMap<std::pair<uint64_t, uint32_t>, uint32_t> ids_;
   std::vector<Dimension> dims_;                          // Row::a of a Dim
   std::map<std::vector<int64_t>, TypeId> dim_ids_;       // by Dimension::Key
+  llvm::DenseMap<std::pair<uint32_t, uint32_t>, TypeId> reduced_;  // what families gave, by function and argument
+  int reducing_ = 0;
   std::vector<TyConId> known_;
   std::vector<TyConId> tuples_;
   std::vector<std::vector<TyVarId>> bound_;  // the variables of Foralls, by height and number

@@ -26,7 +26,35 @@ TypeId Unifier::Prune(TypeId type) const {
   if (!assumed_.empty() && types_->Kind(end) == TypeKind::Var)
     if (auto known = assumed_.find(types_->VarOf(end).index); known != assumed_.end()) return Prune(known->second);
   if (types_->IsTangent(end)) return PruneTangent(end);
+  if (types_->IsFamily(end)) return PruneFamily(end);
   return end;
+}
+
+// What a family's equations say by now, or what is assumed of this type.
+TypeId Unifier::PruneFamily(TypeId type) const {
+  constexpr int kMostRewritings = 200;
+  if (rewriting_ > kMostRewritings) return type;
+  ++rewriting_;
+  auto* self = const_cast<Unifier*>(this);  // what it remembers is no part of its state
+  llvm::SmallVector<TypeId, 4> args;
+  const TyConId con = types_->Head(type, &args);
+  for (TypeId& arg : args) arg = self->Zonk(arg);
+  TypeId whole = types_->Con(con, args);
+  if (!types_->IsFamily(whole)) {
+    whole = Prune(whole);
+  } else {
+    for (const auto& [family, is] : assumed_families_) {
+      llvm::SmallVector<TypeId, 4> given;
+      if (types_->Head(family, &given) != con) continue;
+      bool same = true;
+      for (size_t i = 0; i < args.size() && same; ++i) same = self->Zonk(given[i]) == args[i];
+      if (!same) continue;
+      whole = Prune(is);
+      break;
+    }
+  }
+  --rewriting_;
+  return whole;
 }
 
 // `Tangent t` is reduced as soon as the head of t is known.
@@ -72,8 +100,8 @@ void Unifier::Unsolve(MetaId meta) {
 // A type may be a small graph and a huge tree, so what was seen since the last solution is not walked again.
 TypeId Unifier::Zonk(TypeId type) {
   type = Prune(type);
-  const bool open = types_->HasMeta(type) || (!assumed_.empty() && types_->HasVar(type));
-  if (!open || types_->Kind(type) == TypeKind::Meta || types_->Kind(type) == TypeKind::Var) return type;
+  const bool open = types_->HasMeta(type) || (!assumed_.empty() && types_->HasVar(type)) || types_->HasFamily(type);
+  if (!open || types_->Kind(type) == TypeKind::Meta || types_->Kind(type) == TypeKind::Var || types_->Kind(type) == TypeKind::Con) return type;
   if (zonked_.size() <= type.index) zonked_.resize(types_->size() + types_->size() / 2 + 16);
   if (zonked_[type.index].first == epoch_) return zonked_[type.index].second;
   if (types_->Kind(type) == TypeKind::Dim) {
@@ -90,7 +118,9 @@ TypeId Unifier::Zonk(TypeId type) {
   }
   TypeId fn = types_->FnOf(type), arg = types_->ArgOf(type);
   TypeId new_fn = Zonk(fn), new_arg = Zonk(arg);
-  TypeId result = new_fn == fn && new_arg == arg ? type : types_->App(new_fn, new_arg);
+  TypeId result = new_fn == fn && new_arg == arg && !types_->HasFamily(type) ? type : types_->App(new_fn, new_arg);
+  if (types_->HasFamily(result) && result != type) result = Zonk(result);
+  if (zonked_.size() <= type.index) zonked_.resize(types_->size() + types_->size() / 2 + 16);
   zonked_[type.index] = {epoch_, result};
   return result;
 }
@@ -129,9 +159,18 @@ void Unifier::Assume(TyVarId var, TypeId type) {
   ++epoch_;  // what was zonked before may say less
 }
 
+void Unifier::AssumeFamily(TypeId family, TypeId type) {
+  assumed_families_.push_back({family, type});
+  assumed_trail_.push_back(TyVarId());
+  ++epoch_;
+}
+
 void Unifier::Forget(size_t mark) {
   if (assumed_trail_.size() == mark) return;
-  for (; assumed_trail_.size() > mark; assumed_trail_.pop_back()) assumed_.erase(assumed_trail_.back().index);
+  for (; assumed_trail_.size() > mark; assumed_trail_.pop_back()) {
+    if (assumed_trail_.back().valid()) assumed_.erase(assumed_trail_.back().index);
+    else assumed_families_.pop_back();
+  }
   ++epoch_;
 }
 
@@ -190,6 +229,17 @@ UnifyResult Unifier::Bind(MetaId meta, TypeId type) {
   return {};
 }
 
+// At least one of them is what a family has not computed. That waits for metas in it; without any, it is nothing but itself.
+UnifyResult Unifier::UnifyFamilies(TypeId a, TypeId b) {
+  a = Zonk(a), b = Zonk(b);
+  if (a == b) return {};
+  if ((types_->IsFamily(a) && types_->HasMeta(a)) || (types_->IsFamily(b) && types_->HasMeta(b))) {
+    postponed.emplace_back(a, b);
+    return {};
+  }
+  return {Clash::Mismatch, a, b};
+}
+
 UnifyResult Unifier::Unify(TypeId a, TypeId b) {
   CheckBudget();
   TypeId a_from = a, b_from = b;
@@ -221,12 +271,20 @@ UnifyResult Unifier::Unify(TypeId a, TypeId b) {
     deferred.emplace_back(a, b);
     return {};
   }
-  if (ka == TypeKind::Meta) return Bind(types_->MetaOf(a), b);
+  const bool families = types_->HasFamily(a) || types_->HasFamily(b);
+  if (ka == TypeKind::Meta) {
+    UnifyResult result = Bind(types_->MetaOf(a), b);
+    // `t = F t` may hold for some t.
+    if (result.clash == Clash::Infinite && families) return postponed.emplace_back(a, b), UnifyResult{};
+    return result;
+  }
   if (kb == TypeKind::Meta) {
     UnifyResult result = Bind(types_->MetaOf(b), a);
+    if (result.clash == Clash::Infinite && families) return postponed.emplace_back(a, b), UnifyResult{};
     if (result.clash == Clash::Infinite) std::swap(result.left, result.right);
     return result;
   }
+  if (families && (types_->IsFamily(a) || types_->IsFamily(b))) return UnifyFamilies(a, b);
   TypeId of_a, of_b;
   bool tangent_a = types_->IsTangent(a, &of_a), tangent_b = types_->IsTangent(b, &of_b);
   bool open_a = tangent_a && types_->HasMeta(Prune(of_a)), open_b = tangent_b && types_->HasMeta(Prune(of_b));

@@ -52,6 +52,8 @@ class Unifier {
   bool RetryDims(UnifyResult* clash, Span* where);
   // Equations with a `Tangent t` of which t is not known yet: they hold until it is (checker: RetryTangents).
   std::vector<std::pair<TypeId, TypeId>> deferred;
+  // Equations with a type of a family that nothing computes yet: they are constraints like others (checker: Postponed).
+  std::vector<std::pair<TypeId, TypeId>> postponed;
   bool IsFun(TypeId type, TypeId* from, TypeId* to) const;  // through solutions
   // The head of an application through solutions; `args` in order.
   TypeId Head(TypeId type, llvm::SmallVectorImpl<TypeId>* args = nullptr) const;
@@ -65,6 +67,8 @@ class Unifier {
   void SetRigid(TyVarId var, uint32_t at_level);
   // What a match tells of a rigid variable: it is this type until Forget goes back to where AssumedMark stood.
   void Assume(TyVarId var, TypeId type);
+  // The same of a type of a family, which nothing computes.
+  void AssumeFamily(TypeId family, TypeId type);
   size_t AssumedMark() const { return assumed_trail_.size(); }
   void Forget(size_t mark);
   // The place that gave the meta `type` a type that is no meta; kNoPlace for anything else.
@@ -111,6 +115,8 @@ class Unifier {
     bool any = false;  // of what did not compile: it may be anything, and nobody is to ask what
   };
   UnifyResult UnifyDims(TypeId a, TypeId b);  // dimension_unify.cpp
+  UnifyResult UnifyFamilies(TypeId a, TypeId b);
+  TypeId PruneFamily(TypeId type) const;
   TypeId PruneTangent(TypeId type) const;
   UnifyResult Bind(MetaId meta, TypeId type);
   Clash Adjust(MetaId meta, TypeId type, uint32_t at_level, TypeId* culprit);
@@ -121,7 +127,9 @@ class Unifier {
   mutable std::vector<Row> metas_;
   std::vector<uint32_t> rigid_level_;  // by TyVarId
   llvm::DenseMap<uint32_t, TypeId> assumed_;  // by TyVarId
-  std::vector<TyVarId> assumed_trail_;
+  std::vector<std::pair<TypeId, TypeId>> assumed_families_;
+  mutable int rewriting_ = 0;  // types of families that are being looked up, one within the other
+  std::vector<TyVarId> assumed_trail_;  // an invalid one is the last of the families
   std::vector<uint32_t> stamps_;       // by TypeId: types seen in this walk, for shared parts
   uint32_t stamp_ = 0;
   std::vector<std::pair<uint32_t, TypeId>> zonked_;  // by TypeId: the result and the epoch it holds for

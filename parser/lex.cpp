@@ -45,6 +45,15 @@ TokenKind PunctuationKind(char c) {
   }
 }
 
+// What UnicodeSyntax has another character for, or nothing.
+std::string_view UnicodeSpelling(std::string_view op) {
+  constexpr std::pair<std::string_view, std::string_view> kSpellings[] = {
+      {"∷", "::"}, {"⇒", "=>"}, {"→", "->"}, {"←", "<-"}, {"∀", "forall"}};
+  for (const auto& [spelling, plain] : kSpellings)
+    if (op == spelling) return plain;
+  return {};
+}
+
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
@@ -281,9 +290,15 @@ void Lexer::LexOperator() {
   size_t begin = pos_;
   pos_ = OperatorEnd(pos_);
   std::string_view op = text_.substr(begin, pos_ - begin);
-  auto fixed = FixedSpellings().find(llvm::StringRef(op.data(), op.size()));
+  // UnicodeSyntax: `→` is `->`, and so on.
+  const std::string_view plain = UnicodeSpelling(op);
+  const bool other = !plain.empty() && llvm::is_contained(out_.extensions, Intern("UnicodeSyntax"));
+  const std::string_view spelling = other ? plain : op;
+  auto fixed = FixedSpellings().find(llvm::StringRef(spelling.data(), spelling.size()));
   if (fixed != FixedSpellings().end())
     Emit(fixed->second, begin);
+  else if (other)
+    Emit(TokenKind::VarId, begin, Intern(plain));
   else
     Emit(op[0] == ':' ? TokenKind::ConSym : TokenKind::VarSym, begin, Intern(op));
 }

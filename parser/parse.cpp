@@ -13,7 +13,7 @@ Parser::Parser(const TokenBuffer& tokens, Diagnostics& diags, const ParseOptions
   ast_.file = tokens.file;
   muted_.set_error_limit(0);
   // Matching brackets, for looking ahead in constant time. A declaration that begins in the first column
-  // cannot close what the one above left open.
+  // cannot close what the one above left open; none begins with a comma.
   match_.assign(tokens.tokens.size(), UINT32_MAX);
   std::vector<uint32_t> open;
   for (uint32_t i = 0; i < tokens.tokens.size(); ++i) {
@@ -31,7 +31,7 @@ Parser::Parser(const TokenBuffer& tokens, Diagnostics& diags, const ParseOptions
       case Kind::RightBracket: close(Kind::LeftBracket); break;
       case Kind::RightBrace: close(Kind::LeftBrace); break;
       default:
-        if (token.starts_line && token.column == 1) open.clear();
+        if (token.starts_line && token.column == 1 && token.kind != Kind::Comma) open.clear();
     }
   }
   Refresh();

@@ -185,6 +185,12 @@ void Parser::ParseDecl(Scope scope, llvm::SmallVectorImpl<Decl*>& decls) {
     return;
   }
   if (scope == Scope::Module && TakeEmptySplice()) return;
+  if (LookAtDecl().shape == Shape::Signature && LineDefines()) {
+    Pat* pat = ParseTypedPat();
+    Rhs rhs = ParseRhs(Kind::Equals);
+    decls.push_back(ast_.New<PatBindDecl>(From(begin), pat, rhs));
+    return;
+  }
   if (LookAtDecl().shape == Shape::Signature) {
     if (scope == Scope::Instance) NeedExtension("InstanceSigs", begin, "a signature in an instance");
     cut_short_ = false;
@@ -209,6 +215,13 @@ void Parser::ParseKindSignature() {
   in_kind_ = outer;
 }
 
+// Whether a `=` follows the type: `x :: T = e` binds a pattern with a type.
+bool Parser::LineDefines() const {
+  for (size_t i = pos_; !ItemEndsBefore(i) && TokenAt(i).kind != Kind::Semicolon; i = SkipBrackets(i))
+    if (TokenAt(i).kind == Kind::Equals) return true;
+  return false;
+}
+
 Decl* Parser::ParseSignature() {
   Span begin = token().span;
   llvm::SmallVector<Name> names;
@@ -226,7 +239,6 @@ Decl* Parser::ParseSignature() {
   } while (Take(Kind::Comma));
   Expect(Kind::DoubleColon, "`::` after the names of a type signature");
   QualType type = ParseQualType();
-  if (Is(Kind::Equals)) NotSupported(token().span, "a type and a definition in one line (`x :: T = e`) are");
   for (const Name& name : names) NoteProperty(name, type);
   return ast_.New<SignatureDecl>(From(begin), Copy(names), type);
 }

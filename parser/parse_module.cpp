@@ -94,10 +94,13 @@ Import Parser::ParseImport() {
   Import import{};
   Span begin = token().span;
   Advance();
-  if (Is(Kind::String)) NotSupported(token().span, "imports from a named package (`PackageImports`) are");
   if (IsWord("safe")) NotSupported(token().span, "safe imports are");
   if (IsWord("qualified")) {
     import.qualified = true;
+    Advance();
+  }
+  if (Is(Kind::String)) {
+    NeedExtension("PackageImports", token().span, "an import from a named package");
     Advance();
   }
   import.module = ParseModuleName();

@@ -174,6 +174,7 @@ class Parser {
   Lookahead LookAtDecl() const;
   void ParseDecl(Scope scope, llvm::SmallVectorImpl<ast::Decl*>& decls);
   ast::List<ast::Decl*> ParseDeclBlock(Span keyword, std::string_view keyword_text, Scope scope);
+  bool LineDefines() const;
   ast::Decl* ParseSignature();
   ast::Decl* ParseFixity();
   ast::Decl* ParseEquation();

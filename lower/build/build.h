@@ -43,7 +43,8 @@ class Builder {
     ir::PosId pos;
     Values values;
   };
-  enum class Shape : uint8_t { Single, Parts };
+  // Late: in one value, where a failure waits until it is asked for (see IsCheap).
+  enum class Shape : uint8_t { Single, Parts, Late };
   using Guards = llvm::SmallVector<fg::Value, 2>;  // what must not have failed for the result to be one
 
   // An assumption that something is evaluated, by number (build.cpp).
@@ -94,7 +95,10 @@ class Builder {
   Values Diff(const Expr* expr);
   Values PartsOf(const Expr* expr);
   bool HasParts(const Expr* expr) const;
-  bool IsCheap(const Expr* expr, uint32_t& budget, llvm::SmallVectorImpl<VarId>* lazy = nullptr) const;
+  // How an expression may be computed before anybody asks: not at all; at once; or at once but for failures, which wait.
+  enum class Early : uint8_t { No, Yes, Late };
+  Early WhenCheap(const Expr* expr) const;
+  bool IsCheap(const Expr* expr, uint32_t& budget, bool* fails, llvm::SmallVectorImpl<VarId>* lazy = nullptr) const;
   std::string WhatIsLazy(const Expr* expr) const;
   bool IsCheapOp(const Expr* expr) const;
   bool MayFail(const Expr* expr) const;
@@ -118,6 +122,7 @@ class Builder {
   // The number of the constructor that a Match gives, and whether it is this one.
   fg::Value NumberOf(fg::Value chosen, ir::PosId pos);
   fg::Value IsNumber(fg::Value number, int64_t index, ir::PosId pos);
+  bool GivesNumbers(const Expr* expr) const;
   Yield Impossible(const Expr* expr, Shape shape, bool tail);
   void BindFields(const Alt& alt, fg::Value data, ir::PosId pos);
 

@@ -63,6 +63,8 @@ fg::Value Builder::IsNumber(fg::Value number, int64_t index, ir::PosId pos) {
 }
 
 Builder::Yield Builder::Impossible(const Expr* expr, Shape shape, bool tail) {
+  // It has no need to wait: nobody comes here.
+  if (shape == Shape::Late) shape = Shape::Single;
   return Build(p_.NewFail("impossible alternative", 1, expr->type, expr->pos), shape, tail, {});
 }
 
@@ -116,11 +118,27 @@ Builder::Yield Builder::GuardedCase(const Expr* expr, Shape shape, bool tail, Gu
   return Branch(there, sides, shape, expr->type, tail, guards, pos);
 }
 
+// Whether each constructor is given its number, as derived `==`, `compare` and `fromEnum` of an enumeration begin.
+bool Builder::GivesNumbers(const Expr* expr) const {
+  if (!optimize_ || expr->alts.size() != p_.ConstructorsOf(expr->head->type).size()) return false;
+  if (const_cast<Program&>(p_).BuiltinOf(expr->type) != df::Builtin::Int) return false;
+  return llvm::all_of(expr->alts, [&](const Alt& alt) {
+    if (alt.kind != core::AltKind::Con || alt.body->kind != Kind::Const) return false;
+    const ir::Constant& given = p_.constants[alt.body->constant];
+    return given.text.empty() && given.word == static_cast<int64_t>(p_.core.constructors[alt.con].index);
+  });
+}
+
 Builder::Yield Builder::DataCase(const Expr* expr, fg::Value scrutinee, Shape shape, bool tail, Guards guards) {
   ir::PosId pos = expr->pos;
   llvm::ArrayRef<core::ConId> constructors = p_.ConstructorsOf(expr->head->type);
   fg::Value chosen = Op(ir::Op::Match, scrutinee, {Builtin(ir::TypeKind::Alt), false}, 0, pos);
   size_t named = llvm::count_if(expr->alts, [](const Alt& alt) { return alt.kind == core::AltKind::Con; });
+  if (GivesNumbers(expr)) {
+    Yield yield;
+    yield.values = {NumberOf(chosen, pos)};
+    return Finish(std::move(yield), guards, pos);
+  }
   const Alt& last = expr->alts.back();
   // Many constructors share a long alternative, or a few are told from very many (the derived instances of a type with n
   // constructors ask so n times): compare numbers instead of copying it.
@@ -181,7 +199,7 @@ Builder::Yield Builder::Branch(fg::Value predicate, llvm::ArrayRef<std::function
   if (tail && self_.valid()) {
     // The function's own results; what does not fit is found at its end.
     for (ir::PortType result : function_->results) node.results.push_back(result);
-  } else if (shape == Shape::Single) {
+  } else if (shape != Shape::Parts) {
     node.results = {Strict(type)};
   } else {
     llvm::SmallVector<df::TypeId> elements;

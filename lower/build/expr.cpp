@@ -93,6 +93,10 @@ Builder::Yield Builder::Leaf(const Expr* expr, Shape shape, bool tail) {
     return yield;
   }
   fg::Value value;
+  if (shape == Shape::Late && expr->kind == Kind::Op && expr->op == ir::Op::Fail) {
+    yield.values = {Delay(expr, "failure", "failures wait until they are asked for")};
+    return yield;
+  }
   switch (expr->kind) {
     case Kind::Var: value = Forced(expr->var, expr->pos); break;
     case Kind::Const: value = Constant(expr->constant, expr->pos); break;
@@ -409,9 +413,18 @@ bool Builder::IsShortConstant(const Expr* expr) const {
   return expr->kind == Kind::Const && p_.constants[expr->constant].text.size() <= 18;
 }
 
+Builder::Early Builder::WhenCheap(const Expr* expr) const {
+  uint32_t budget = 40;
+  bool fails = false;
+  if (!IsCheap(expr, budget, &fails)) return Early::No;
+  return fails ? Early::Late : Early::Yes;
+}
+
 // Whether it may be computed before anybody asks: of bounded cost on what is evaluated already. An error is a datum and
-// spoils only what uses it; but its derivative would use it, so that in a program with derivatives what may fail waits. With `lazy`: whether it might if all its variables were evaluated; those that are not are noted.
-bool Builder::IsCheap(const Expr* expr, uint32_t& budget, llvm::SmallVectorImpl<VarId>* lazy) const {
+// spoils only what uses it; but its derivative would use it, so that in a program with derivatives what may fail waits. An `error`, or a
+// match that may fail, surely fails where it is reached, and the frame leaves its fast code: at the end of an expression it waits
+// (`fails`), elsewhere the whole does. With `lazy`: whether it might if all its variables were evaluated; those that are not are noted.
+bool Builder::IsCheap(const Expr* expr, uint32_t& budget, bool* fails, llvm::SmallVectorImpl<VarId>* lazy) const {
   if (budget == 0) return false;
   --budget;
   switch (expr->kind) {
@@ -426,18 +439,21 @@ bool Builder::IsCheap(const Expr* expr, uint32_t& budget, llvm::SmallVectorImpl<
     case Kind::Op:
       if (!options_.Does(Optimisation::Speculate) || !IsCheapOp(expr)) return false;
       if (derivatives_ && MayFail(expr)) return false;
-      if (expr->op == ir::Op::Fail) return expr->args[0]->kind == Kind::Const;
-      return llvm::all_of(expr->args, [&](const Expr* arg) { return IsCheap(arg, budget, lazy); });
+      if (expr->op == ir::Op::Fail) {
+        if (fails) *fails = true;
+        return fails != nullptr;
+      }
+      return llvm::all_of(expr->args, [&](const Expr* arg) { return IsCheap(arg, budget, nullptr, lazy); });
     case Kind::Con: {
       // Building it is cheap; its lazy fields may be Delays. Strict ones have to be computed first.
       const core::DataCon& con = p_.core.constructors[expr->con];
       for (size_t i = 0; i < expr->args.size(); ++i)
-        if (con.fields[i].strict && !IsCheap(expr->args[i], budget, lazy)) return false;
+        if (con.fields[i].strict && !IsCheap(expr->args[i], budget, nullptr, lazy)) return false;
       return true;
     }
     case Kind::Case:
-      if (!options_.Does(Optimisation::Speculate) || !IsCheap(expr->head, budget, lazy)) return false;
-      return llvm::all_of(expr->alts, [&](const Alt& alt) { return IsCheap(alt.body, budget, lazy); });
+      if (!options_.Does(Optimisation::Speculate) || !IsCheap(expr->head, budget, nullptr, lazy)) return false;
+      return llvm::all_of(expr->alts, [&](const Alt& alt) { return IsCheap(alt.body, budget, fails, lazy); });
     default: return false;
   }
 }
@@ -483,8 +499,9 @@ std::optional<fg::Value> Builder::Selected(const Expr* expr) {
 fg::Value Builder::Lazy(const Expr* expr, const std::string& name, const std::string& reason) {
   if (expr->kind == Kind::Var) return LazyValue(expr->var);
   if (std::optional<fg::Value> field = Selected(expr)) return *field;
-  uint32_t budget = 40;
-  if (IsCheap(expr, budget)) return Eval(expr);
+  const Early early = WhenCheap(expr);
+  if (early == Early::Yes) return Eval(expr);
+  if (early == Early::Late && expr->kind == Kind::Case) return Build(expr, Shape::Late, false, {}).values[0];
   return Delay(expr, name, reason + WhatIsLazy(expr));
 }
 
@@ -492,7 +509,8 @@ fg::Value Builder::Lazy(const Expr* expr, const std::string& name, const std::st
 std::string Builder::WhatIsLazy(const Expr* expr) const {
   uint32_t budget = 40;
   llvm::SmallVector<VarId, 4> lazy;
-  if (!IsCheap(expr, budget, &lazy) || lazy.empty()) return "";
+  bool fails = false;
+  if (!IsCheap(expr, budget, &fails, &lazy) || lazy.empty()) return "";
   std::string names;
   for (VarId var : lazy) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", p_.vars[var].name);
   return fmt::format(", and {} may not be evaluated", names);

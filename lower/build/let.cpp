@@ -7,8 +7,8 @@ namespace df::mono {
 void Builder::BindLet(const Expr* expr) {
   if (expr->recursive) return BindGroup(expr);
   for (const Binding& binding : expr->bindings) {
-    uint32_t budget = 40;
-    if (!strictness_.strict_lets.contains(binding.var.index) && !IsCheap(binding.value, budget)) {
+    const Early early = strictness_.strict_lets.contains(binding.var.index) ? Early::Yes : WhenCheap(binding.value);
+    if (early == Early::No) {
       if (binding.value->kind == Kind::Var) {
         BindValue(binding.var, LazyValue(binding.value->var));
         continue;
@@ -21,8 +21,8 @@ void Builder::BindLet(const Expr* expr) {
       BindValue(binding.var, Delay(binding.value, name, WhyDelayed(binding.var, expr->head) + WhatIsLazy(binding.value)));
       continue;
     }
-    if (!HasParts(binding.value)) {
-      fg::Value value = Eval(binding.value);
+    if (early == Early::Late || !HasParts(binding.value)) {
+      fg::Value value = early == Early::Late ? Build(binding.value, Shape::Late, false, {}).values[0] : Eval(binding.value);
       Name(value, p_.vars[binding.var].name);
       BindValue(binding.var, value);
       continue;

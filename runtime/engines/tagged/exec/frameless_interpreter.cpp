@@ -500,7 +500,7 @@ bool Run(const Program& program, const std::vector<Value>& values, const SiteCod
   // In scheduled code only.
   L_Apply: L_ApplyOpen: L_InRange: L_Defer: L_Drop: L_Count: L_CountCall: L_Call: L_CallWord: L_Arg: L_ArgConstant: L_ArgWiden: L_ArgOpen:
   L_ArgOpenConstant: L_Enter: L_CallOut: L_Got: L_GotOpen: L_GotMany: L_Next: L_ReturnMany: L_Unboxed: L_ApplyMany: L_KeepCallee:
-  L_MoveMany: L_Again: L_NoneLate: L_Yield: L_Await: L_Awaited: L_Resume: L_EnterLate:
+  L_Capture: L_MoveMany: L_Again: L_NoneLate: L_Yield: L_Await: L_Awaited: L_Resume: L_EnterLate:
   not_here:
     __builtin_unreachable();
   } catch (...) {

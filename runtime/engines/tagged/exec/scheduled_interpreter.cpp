@@ -296,6 +296,10 @@ L_Delay:
   STAND();
   DelayScheduled(w, frame, k);
   NEXT_NATIVE();
+L_Capture:
+  STAND();
+  CaptureScheduled(w, frame, k);
+  NEXT_NATIVE();
 L_Force:
 L_ForcePlain: {
   uint32_t a = ip->a & ~kLastUse;

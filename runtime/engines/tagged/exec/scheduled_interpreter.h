@@ -25,6 +25,8 @@ bool ApplyAny(Worker& w, Frame* frame, uint8_t* k);
 bool DeferScheduled(Worker& w, Frame* frame, uint8_t* k);
 // The Delay before which the frame stands: tried without a frame, or a cell.
 void DelayScheduled(Worker& w, Frame* frame, uint8_t* k);
+// Brings a cell what was made after it.
+void CaptureScheduled(Worker& w, Frame* frame, uint8_t* k);
 // At a Force of a reference that has no value yet.
 Frame* ForceScheduled(Worker& w, Frame* frame);
 // The value of a frame whose caller is not scheduled code that waits for nothing else.

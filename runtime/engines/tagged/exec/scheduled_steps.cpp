@@ -57,12 +57,31 @@ void DelayScheduled(Worker& w, Frame* frame, uint8_t* k) {
   const ScheduledInstr& in = *frame->resume;
   const SiteCode* site = w.scheduled_calls[in.y].site;
   const uint32_t* from = w.program.scheduled.operands.data() + in.x;
-  if (site->frameless && DelayFrameless(w, frame, *site, from, in.d)) return;
+  if (site->frameless && !in.a && DelayFrameless(w, frame, *site, from, in.d)) return;
   DelayCell* cell = w.NewScheduledCell(frame, site);
   Value* to = cell->operands();
-  for (uint32_t i = 0; i < in.b; ++i) MakeOperand(w.constants, frame->slots(), k, from[i], to + i);
+  if (in.a) {
+    // As event code has it, where this frame may go on: the cell counts what is missing, and has a ref of the frame for it.
+    w.made_late = true;
+    ++frame->refs;
+    cell->starts_scheduled = false;
+    cell->missing = static_cast<uint16_t>(std::count(from, from + in.b, kNone));
+    for (uint32_t i = 0; i < in.b; ++i)
+      if (from[i] == kNone) ::new (to + i) Value(Value::Dead());
+  }
+  for (uint32_t i = 0; i < in.b; ++i)
+    if (from[i] != kNone) MakeOperand(w.constants, frame->slots(), k, from[i], to + i);
   frame->slots()[in.d] = reinterpret_cast<uint64_t>(static_cast<Object*>(cell));
   k[in.d] = kReference;
+}
+
+void CaptureScheduled(Worker& w, Frame* frame, uint8_t* k) {
+  const ScheduledInstr& in = *frame->resume;
+  const uint32_t slot = in.a & ~kLastUse;
+  DelayCell* cell = CellIn(frame, slot);
+  CellOperand(w, frame, *cell->site, slot, in.b, w.TakeOperand(frame->slots(), k, w.program.scheduled.operands[in.x]));
+  if (!cell->missing) cell->starts_scheduled = cell->site->callee->scheduled != kNone;
+  if (in.a & kLastUse) ReleaseBits(frame->slots()[slot], kReference);
 }
 
 Frame* ForceScheduled(Worker& w, Frame* frame) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -71,6 +72,7 @@ class Scheduler {
   Schedule& out_;
   llvm::StringMap<uint32_t> block_of_;  // by the bytes of the state
   std::vector<Todo> todo_;
+  llvm::DenseSet<uint32_t> captures_;  // DelayArgs that come after their Delay
   std::vector<bool> predicate_;  // by slot: a branch looks at it, perhaps through merges
   size_t steps_ = 0;
 };
@@ -117,7 +119,8 @@ uint32_t Scheduler::BlockFor(State state, uint32_t pc) {
   return it->second;
 }
 
-// A Delay captures its operands when the last of them is there; nobody may look at the reference before that.
+// A Delay captures what is there when it is made. What is made later in its region, or refers to it (`xs = x : xs`), it captures then;
+// nobody may look at the reference before that.
 bool Scheduler::AddDelay(uint32_t block, const State& state, uint32_t pc) {
   const Instr& in = p_.code[pc];
   size_t count = p_.sites[in.b].together.size();
@@ -130,8 +133,8 @@ bool Scheduler::AddDelay(uint32_t block, const State& state, uint32_t pc) {
   for (uint32_t at = pc + 1; found < count && p_.code[at].code != Code::End && !IsTail(p_.code[at].code); ++at) {
     const Instr& other = p_.code[at];
     if (other.code == Code::DelayArg && other.a == in.a) {
-      if (std::find(written.begin(), written.end(), other.b) != written.end() || other.b == in.a) return false;
-      step.operands[other.c] = other.b;
+      if (std::find(written.begin(), written.end(), other.b) != written.end() || other.b == in.a) captures_.insert(at);
+      else step.operands[other.c] = other.b;
       ++found;
     }
     if (other.code == Code::Op || other.code == Code::OpMany || other.code == Code::Construct || other.code == Code::Delay ||
@@ -172,7 +175,9 @@ bool Scheduler::FollowRegion(uint32_t block, State& state, uint32_t pc, bool* en
           step.operands.push_back(ListOperand(p_.lists[in.c + i]));
         continue;
       }
-      case Code::DelayArg: continue;
+      case Code::DelayArg:
+        if (captures_.contains(pc)) Add(block, StepKind::Capture, pc).before = Stand(state, pc);
+        continue;
       case Code::Force: continue;  // at its Wait
       case Code::Merge:
         if (in.a == kNone) continue;

@@ -25,14 +25,14 @@ struct Standing {
   std::vector<std::pair<uint32_t, uint32_t>> held;  // results that are there and go later, with the others; and their operands
 };
 
-enum class StepKind : uint8_t { Op, Check, Defer, Construct, Delay, Merge, Mark, Force, Call, Resume, Next, Yield, Return, Branch, Jump };
+enum class StepKind : uint8_t { Op, Check, Defer, Construct, Delay, Capture, Merge, Mark, Force, Call, Resume, Next, Yield, Return, Branch, Jump };
 
 struct Step {
   StepKind kind;
   uint32_t pc = kNone;           // its instruction; of a Force that of its Wait
   uint32_t before = kNone;       // Standing, before the step; Yield: when the late arguments have come
   uint32_t after = kNone;        // Call, Resume: while the callee works; Yield: while the frame waits for late arguments
-  std::vector<uint32_t> operands;  // Delay: what it captures; Next: what goes round; Yield, Return: by result, or kNone
+  std::vector<uint32_t> operands;  // Delay: what it captures, kNone what a Capture brings; Next: what goes round; Yield, Return: by result, or kNone
   std::vector<uint32_t> targets;   // Branch: a block per side; Jump
 };
 

@@ -102,6 +102,10 @@ void ScheduledFlow::ForEachUse(const Step& step, Visit visit) const {
     case StepKind::Return:
       for (uint32_t operand : step.operands) use(operand);
       return;
+    case StepKind::Capture:
+      use(p_.code[step.pc].a);
+      use(p_.code[step.pc].b);
+      return;
     case StepKind::Merge:
     case StepKind::Force: use(p_.code[step.pc].b); return;
     case StepKind::Call:

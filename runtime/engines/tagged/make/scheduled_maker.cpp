@@ -355,7 +355,15 @@ bool ScheduledMaker::EmitStep(uint32_t index, size_t i, const Slots& live_before
       ScheduledInstr& to = Add(Scheduled::Delay, in->a, 0, static_cast<uint32_t>(step.operands.size()));
       to.x = static_cast<uint32_t>(out().operands.size());
       to.y = in->b;
-      for (uint32_t operand : step.operands) out().operands.push_back(Listed(operand));
+      to.a = llvm::is_contained(step.operands, kNone);
+      for (uint32_t operand : step.operands) out().operands.push_back(operand == kNone ? kNone : Listed(operand));
+      break;
+    }
+    case StepKind::Capture: {
+      const uint32_t operand = Listed(in->b);
+      Add(Scheduled::Capture, 0, Operand(in->a), in->c).x = static_cast<uint32_t>(out().operands.size());
+      out().operands.push_back(operand);
+      good = !plain_[in->a];
       break;
     }
     case StepKind::Merge: EmitMove(in->a, in->b); break;

@@ -114,6 +114,13 @@ uint64_t RuntimeCalls::Delay(NativeRun* run, const ScheduledInstr* at, uint64_t*
   });
 }
 
+uint64_t RuntimeCalls::Capture(NativeRun* run, const ScheduledInstr* at, uint64_t* slots) noexcept {
+  return Do(run, at, slots, [](Worker& w, Frame* frame) {
+    CaptureScheduled(w, frame, frame->states());
+    return true;
+  });
+}
+
 uint64_t RuntimeCalls::MoveMany(NativeRun* run, const ScheduledInstr* at, uint64_t* slots) noexcept {
   return Do(run, at, slots, [&](Worker& w, Frame* frame) {
     tagged::MoveMany(w, slots, frame->states(), *at);

@@ -24,6 +24,7 @@ struct RuntimeCalls {
   static uint64_t Fields(NativeRun* run, const ScheduledInstr* at, uint64_t* slots) noexcept;     // Field, TwoFields, Fields
   static uint64_t Construct(NativeRun* run, const ScheduledInstr* at, uint64_t* slots) noexcept;
   static uint64_t Delay(NativeRun* run, const ScheduledInstr* at, uint64_t* slots) noexcept;
+  static uint64_t Capture(NativeRun* run, const ScheduledInstr* at, uint64_t* slots) noexcept;
   static uint64_t MoveMany(NativeRun* run, const ScheduledInstr* at, uint64_t* slots) noexcept;
   static uint64_t GiveTag(NativeRun* run, const ScheduledInstr* at, uint64_t* slots) noexcept;    // to the frame
   // Of the two Integers of a branch, not both words: below, at or above 0.

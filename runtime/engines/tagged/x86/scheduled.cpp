@@ -122,6 +122,7 @@ void NativeScheduledMaker::EmitStubs() {
   does(Stub::Fields, RuntimeCalls::Fields);
   does(Stub::Construct, RuntimeCalls::Construct);
   does(Stub::Delay, RuntimeCalls::Delay);
+  does(Stub::Capture, RuntimeCalls::Capture);
   does(Stub::MoveMany, RuntimeCalls::MoveMany);
   does(Stub::GiveAnyTag, RuntimeCalls::GiveTag);
   does(Stub::Order, RuntimeCalls::Order);
@@ -200,6 +201,7 @@ void NativeScheduledMaker::Emit(uint32_t at) {
       return;
     case Scheduled::Defer: return CallStub(Stub::Defer, at);
     case Scheduled::Delay: return EmitDelay(at);
+    case Scheduled::Capture: return CallStub(Stub::Capture, at);
     case Scheduled::Match: return EmitMatch(at);
     case Scheduled::Field:
     case Scheduled::TwoFields:

@@ -29,7 +29,7 @@ class NativeScheduledMaker : private NativeSlots {
 
  private:
   // What stands once in the program and is called: see RuntimeCalls.
-  enum class Stub : uint8_t { Apply, ApplyMany, Defer, Fields, Construct, Delay, MoveMany, Force, Return, ReturnMany, Next,
+  enum class Stub : uint8_t { Apply, ApplyMany, Defer, Fields, Construct, Delay, Capture, MoveMany, Force, Return, ReturnMany, Next,
                               GiveTag, GiveAnyTag, Order, Drop, DropTag, FreeCell, Enter, ReturnBody, Count };
   static constexpr uint32_t kFewFields = 12;  // constructors of more are made and read by RuntimeCalls
   // A field that is read, and where it goes.

@@ -189,7 +189,7 @@ void NativeScheduledMaker::EmitBody(uint32_t index) {
 void NativeScheduledMaker::EmitDelay(uint32_t at) {
   const ScheduledInstr& in = code_[at];
   const SiteCode& site = p_.sites[in.y];
-  if (kCountsAlive || site.frameless) return CallStub(Stub::Delay, at);
+  if (kCountsAlive || site.frameless || in.a) return CallStub(Stub::Delay, at);
   const Xbyak::Label& other = By(Stub::Delay, at);
   Xbyak::Label tagged, empty;
   as_.cmp(dword[r12 + RunAt(offsetof(NativeRun, unpins))], 0);

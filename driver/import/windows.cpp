@@ -122,9 +122,9 @@ Bound Pictures(Node& n, const Bound& x, int64_t channels, int64_t batch, const W
   return n.w.Reshape(n.w.Permute(n.w.Reshape(x, {channels * w.outs(), batch}), {1, 0}), dims);
 }
 
-void Conv(Node& n) {
-  const Bound &x = n.In(0), &weight = n.In(1);
-  n.Real(x);
+}  // namespace
+
+Bound Convolved(Node& n, const Bound& x, const Bound& weight, const std::optional<Bound>& bias) {
   if (weight.rank() != x.rank() || x.rank() < 3) throw Fault{"its weight does not have the picture's axes"};
   const int64_t groups = n.Int("group", 1), outs = weight.dims[0], channels = x.dims[1], batch = x.dims[0];
   if (groups < 1 || channels % groups != 0 || outs % groups != 0 || weight.dims[1] != channels / groups) throw Fault{"its groups are not parts of the channels"};
@@ -132,8 +132,15 @@ void Conv(Node& n) {
   const int64_t rows = channels / groups * w.kernels(), columns = w.outs() * batch;
   const Bound seen = n.w.Reshape(Gathered(n, x, w, Places(w), 0), {groups, rows, columns});
   Bound made = n.w.Reshape(n.w.MatMul(n.w.Reshape(weight, {groups, outs / groups, rows}), seen), {outs, columns});
-  if (n.Has(2)) made = n.w.Elementwise(made.element, {made, n.w.Reshape(n.In(2), {outs, 1})}, "{0} + {1}");
-  n.out = {Pictures(n, made, outs, batch, w)};
+  if (bias) made = n.w.Elementwise(made.element, {made, n.w.Reshape(*bias, {outs, 1})}, "{0} + {1}");
+  return Pictures(n, made, outs, batch, w);
+}
+
+namespace {
+
+void Conv(Node& n) {
+  n.Real(n.In(0));
+  n.out = {Convolved(n, n.In(0), n.In(1), n.Has(2) ? n.in[2] : std::nullopt)};
 }
 
 // The windows of a transposed convolution: each place of the result sees those of the picture that a convolution would have spread there.
@@ -233,10 +240,43 @@ void AveragePool(Node& n) {
   n.out = {Pictures(n, n.w.Elementwise(x.element, {sum, n.w.Reshape(counts, {outs, 1})}, "{0} / {1}"), channels, batch, w)};
 }
 
+// The columns of a convolution added up where they came from.
+void Col2Im(Node& n) {
+  const Bound& x = n.In(0);
+  n.Real(x);
+  const Dims image = n.KnownInts(1, "sizes"), block = n.KnownInts(2, "sizes");
+  Bound picture = x;
+  picture.dims = {1, 1};
+  picture.dims.insert(picture.dims.end(), image.begin(), image.end());
+  const Windows w = WindowsOf(n, picture, block, false);
+  if (x.rank() != 3 || x.dims[1] % w.kernels() != 0 || x.dims[2] != w.outs()) throw Fault{"its columns are not those of such windows"};
+  const int64_t batch = x.dims[0], channels = x.dims[1] / w.kernels(), area = CountOf(image), width = batch * channels;
+  std::vector<int64_t> places = Places(w);
+  std::replace(places.begin(), places.end(), int64_t{-1}, area);  // what fell outside goes to one row more
+  const Bound rows = n.w.Reshape(n.w.Permute(n.w.Reshape(x, {batch, channels, w.kernels(), w.outs()}), {2, 3, 0, 1}), {w.kernels() * w.outs(), width});
+  const Bound sums = n.w.Let(x.element, {area + 1, width}, fmt::format("T.scatterAdd 0 {} {}", n.w.Use(n.w.Ints(std::move(places))), n.w.Use(rows)));
+  const Bound inside = n.w.Let(x.element, {area, width}, fmt::format("T.slice 0 {}", n.w.Use(sums)));
+  Dims dims = {batch, channels};
+  dims.insert(dims.end(), image.begin(), image.end());
+  n.out = {n.w.Reshape(n.w.Permute(n.w.Reshape(inside, {area, batch, channels}), {1, 2, 0}), dims)};
+}
+
+// The p-th root of the sum of p-th powers.
+void LpPool(Node& n) {
+  const Bound& x = n.In(0);
+  n.Real(x);
+  const int64_t p = n.Int("p", 2);
+  if (p < 1 || p > 64) throw Fault{"its power is none"};
+  const Windows w = WindowsOf(n, x, n.Ints("kernel_shape", {}), n.Int("ceil_mode", 0) != 0);
+  const Bound powers = n.w.Elementwise(x.element, {x}, p == 1 ? "abs {0}" : fmt::format("abs {{0}} ** {}", p));
+  const Bound sum = n.w.Reduce("sum", Gathered(n, powers, w, Places(w), 0), {1}, false);
+  n.out = {Pictures(n, p == 1 ? sum : n.w.Elementwise(x.element, {sum}, fmt::format("{{0}} ** (1 / {})", p)), x.dims[1], x.dims[0], w)};
+}
+
 }  // namespace
 
 void AddWindows(Handlers& all) {
-  const std::pair<const char*, Handler> ops[] = {{"Conv", Conv}, {"ConvTranspose", ConvTranspose}, {"MaxPool", MaxPool}, {"AveragePool", AveragePool}};
+  const std::pair<const char*, Handler> ops[] = {{"Conv", Conv}, {"ConvTranspose", ConvTranspose}, {"MaxPool", MaxPool}, {"AveragePool", AveragePool}, {"LpPool", LpPool}, {"Col2Im", Col2Im}};
   for (const auto& [name, handler] : ops) all[name] = handler;
 }
 

@@ -162,7 +162,12 @@ void PRelu(Node& n) {
 void Pow(Node& n) {
   if (n.In(0).element == Element::Int) {
     if (n.In(1).element == Element::Int) n.out = {n.w.Elementwise(Element::Int, {n.In(0), n.In(1)}, "T.zipWith (^) {0} {1}")};
-    else throw Fault{"it is of whole numbers, and its exponent is none"};
+    else {
+      n.Real(n.In(1));  // in Doubles, and cut towards zero
+      std::vector<Bound> wide;
+      for (size_t i : {size_t{0}, size_t{1}}) wide.push_back(n.In(i).element == Element::Double ? n.In(i) : n.w.Elementwise(Element::Double, {n.In(i)}, "T.convert {0}"));
+      n.out = {n.w.Elementwise(Element::Int, {n.w.Elementwise(Element::Double, wide, "{0} ** {1}")}, "T.convert {0}")};
+    }
     return;
   }
   n.Real(n.In(0));

@@ -22,7 +22,7 @@ const std::map<std::string_view, Row>& Rows() {
     std::map<std::string_view, Row> made;
     for (const char* name : {"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Concat", "Split", "Slice", "Gather", "Expand", "Tile", "Pad", "Max", "Min", "Clip",
                              "GatherElements", "GatherND", "ScatterElements", "Scatter", "ScatterND", "Trilu", "TopK", "DepthToSpace", "SpaceToDepth", "ReduceMax", "ReduceMin", "Mod",
-                             "Sign", "Compress", "Dropout", "Hardmax", "ReverseSequence", "CenterCropPad", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "TensorScatter", "Resize", "Upsample"})
+                             "Sign", "Compress", "Dropout", "Hardmax", "ReverseSequence", "CenterCropPad", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "TensorScatter", "Resize", "Upsample", "MaxPool"})
       made[name] = {Rule::Kept};
     made["Where"] = {Rule::Kept, 1};
     made["OneHot"] = {Rule::Kept, 2};
@@ -66,7 +66,7 @@ void SetWidths(Node& n) {
   if (row == Rows().end() || row->second.rule == Rule::Apart || !n.Has(row->second.operand) || !IsNarrow(*n.in[row->second.operand])) return;
   const Width width = n.in[row->second.operand]->width;
   for (size_t i = 0; i < n.out.size(); ++i) {
-    if (n.out[i].element != Element::Int || (i == 1 && n.op() == "TopK")) continue;
+    if (n.out[i].element != Element::Int || (i == 1 && (n.op() == "TopK" || n.op() == "MaxPool"))) continue;
     if (row->second.rule == Rule::Wrapped) n.out[i] = Wrap(n.w, n.out[i], width);
     n.out[i].width = width;
   }

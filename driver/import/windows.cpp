@@ -191,14 +191,33 @@ void ConvTranspose(Node& n) {
   n.out = {Pictures(n, made, each * groups, batch, w)};
 }
 
+// Where the largest of each window is, counted through all pictures in row-major order.
+Bound LargestPlaces(Node& n, const Bound& seen, const Windows& w, const std::vector<int64_t>& places, int64_t channels, int64_t batch) {
+  const int64_t outs = w.outs(), columns = outs * batch, area = CountOf(w.size);
+  const Bound rows = n.w.Reshape(n.w.Permute(seen, {0, 2, 1}), {channels * columns, w.kernels()});
+  const Bound which = n.w.Reshape(n.w.Let(Element::Int, {channels * columns}, "T.argmaxRows " + n.w.Use(rows)), {channels, outs, batch});
+  std::vector<int64_t> at, of_channel, of_picture;
+  for (int64_t o = 0; o < outs; ++o) at.push_back(o);
+  for (int64_t c = 0; c < channels; ++c) of_channel.push_back(c * area);
+  for (int64_t b = 0; b < batch; ++b) of_picture.push_back(b * channels * area);
+  const Bound entry = n.w.Elementwise(Element::Int, {which, n.w.Ints({outs, 1}, std::move(at))}, fmt::format("{{0}} * {} + {{1}}", outs));
+  const Bound place = n.w.Gather(n.w.Ints(places), 0, n.w.Reshape(entry, {channels * columns}));
+  return n.w.Elementwise(Element::Int, {n.w.Reshape(place, {channels, outs, batch}), n.w.Ints({channels, 1, 1}, std::move(of_channel)), n.w.Ints({batch}, std::move(of_picture))}, "{0} + {1} + {2}");
+}
+
 void MaxPool(Node& n) {
-  n.OnlyFirst();
   const Bound& x = n.In(0);
-  n.Real(x);
+  if (x.element == Element::Bool) throw Fault{"it is of numbers"};
   const Windows w = WindowsOf(n, x, n.Ints("kernel_shape", {}), n.Int("ceil_mode", 0) != 0);
   const int64_t channels = x.dims[1], batch = x.dims[0];
-  const Bound seen = Gathered(n, x, w, Places(w), -INFINITY);
+  const std::vector<int64_t> places = Places(w);
+  if (x.element == Element::Int && x.width.bits > 32) throw Fault{"it is of numbers of 64 bits"};
+  const double least = x.element != Element::Int ? -INFINITY : x.width.has_sign ? -std::ldexp(1.0, x.width.bits - 1) : 0;
+  const Bound seen = Gathered(n, x, w, places, least);
   n.out = {Pictures(n, n.w.Reduce("max", seen, {1}, false), channels, batch, w)};
+  if (!n.Wanted(1)) return;
+  if (n.Int("storage_order", 0) != 0) throw Fault{"its result 1 is asked for by columns"};
+  n.out.push_back(Pictures(n, LargestPlaces(n, seen, w, places, channels, batch), channels, batch, w));
 }
 
 void AveragePool(Node& n) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`dfc import` on whole models: what the module gives is what ONNX Runtime gives, to 1e-4.
+"""`dfc import` on whole models: what the module gives is what ONNX Runtime gives, to 1e-5.
 
     zoo.py --dfc build/dfc [--python INTERPRETER]                 models that are made here, of ONNX's ops; a test
     zoo.py --dfc build/dfc --torch INTERPRETER [--keep FOLDER]    what torch exports, in both of its ways: torch_models.py, by hand
@@ -16,7 +16,7 @@ import tempfile
 
 from interpreter import go_on_in
 
-CLOSE = 1e-4
+CLOSE = 1e-5
 
 
 def tensor(rng, name, *dims):

@@ -48,10 +48,26 @@ void Div(Node& n) {
   n.out = {n.w.Elementwise(n.In(0).element, {n.In(0), n.In(1)}, n.In(0).element == Element::Int ? "T.zipWith quot {0} {1}" : "{0} / {1}")};
 }
 
+// Of Floats in Doubles, in which a quotient loses little.
+Bound RealMod(Node& n, bool rest) {
+  std::vector<Bound> wide;
+  for (size_t i : {size_t{0}, size_t{1}}) wide.push_back(n.In(i).element == Element::Double ? n.In(i) : n.w.Elementwise(Element::Double, {n.In(i)}, "T.convert {0}"));
+  const char* text = rest ? "T.zipWith (\\a e -> a - e * fromIntegral (truncate (a / e) :: Int)) {0} {1}" : "T.zipWith (\\a e -> a - e * fromIntegral (floor (a / e) :: Int)) {0} {1}";
+  wide.push_back(n.w.Elementwise(Element::Double, wide, text));
+  // By an infinity nothing is taken away, or all of it is missing; there is none of an infinity, nor by 0.
+  const std::string endless = fmt::format("T.select (T.equal (abs {{0}}) (1 / 0)) (0 / 0) {}", rest ? "{0}" : "(T.select (T.less ({0} * signum {1}) 0) {1} {0})");
+  const Bound made = n.w.Elementwise(Element::Double, wide, fmt::format("T.select (T.equal (abs {{1}}) (1 / 0)) ({}) (T.select (T.less (abs ({{0}} / {{1}})) (1 / 0)) {{2}} (0 / 0))", endless));
+  return n.In(0).element == Element::Float ? n.w.Elementwise(Element::Float, {made}, "T.convert {0}") : made;
+}
+
 void Mod(Node& n) {
   OneType(n, 0, 1);
-  if (n.In(0).element != Element::Int) throw Fault{"it is of whole numbers here"};
   const bool rest = n.Int("fmod", 0) != 0;
+  if (n.In(0).element != Element::Int) {
+    n.Real(n.In(0));
+    n.out = {RealMod(n, rest)};
+    return;
+  }
   if (Fold(n, Element::Int, rest ? FoldRem : FoldMod)) return;
   n.out = {n.w.Elementwise(Element::Int, {n.In(0), n.In(1)}, rest ? "T.zipWith rem {0} {1}" : "T.zipWith mod {0} {1}")};
 }
@@ -126,6 +142,12 @@ void ThresholdedRelu(Node& n) { n.out = {With(n, "T.select (T.greater {0} {1}) {
 void Shrink(Node& n) {
   n.out = {With(n, "T.select (T.less {0} {1}) ({0} + {2}) (T.select (T.greater {0} {3}) ({0} - {2}) 0)", {-n.Real("lambd", 0.5), n.Real("bias", 0), n.Real("lambd", 0.5)})};
 }
+void SwiGLU(Node& n) {
+  n.Real(n.In(0));
+  OneType(n, 0, 1);
+  if (n.In(0).dims != n.In(1).dims) throw Fault{"its operands have two shapes"};
+  n.out = {n.w.Elementwise(n.In(0).element, {n.In(0), n.In(1)}, fmt::format("{{0}} * T.sigmoid (T.fill {} * {{0}}) * {{1}}", NumberText(n.In(0).element, n.Real("alpha", 1))))};
+}
 void Swish(Node& n) { n.out = {With(n, "{0} * T.sigmoid ({1} * {0})", {n.Real("alpha", 1)})}; }
 void Gelu(Node& n) {
   if (n.Text("approximate", "none") == "tanh") n.out = {With(n, "0.5 * {0} * (1 + tanh ({1} * ({0} + 0.044715 * {0} * {0} * {0})))", {0.7978845608028654})};
@@ -140,7 +162,12 @@ void PRelu(Node& n) {
 void Pow(Node& n) {
   if (n.In(0).element == Element::Int) {
     if (n.In(1).element == Element::Int) n.out = {n.w.Elementwise(Element::Int, {n.In(0), n.In(1)}, "T.zipWith (^) {0} {1}")};
-    else throw Fault{"it is of whole numbers, and its exponent is none"};
+    else {
+      n.Real(n.In(1));  // in Doubles, and cut towards zero
+      std::vector<Bound> wide;
+      for (size_t i : {size_t{0}, size_t{1}}) wide.push_back(n.In(i).element == Element::Double ? n.In(i) : n.w.Elementwise(Element::Double, {n.In(i)}, "T.convert {0}"));
+      n.out = {n.w.Elementwise(Element::Int, {n.w.Elementwise(Element::Double, wide, "{0} ** {1}")}, "T.convert {0}")};
+    }
     return;
   }
   n.Real(n.In(0));
@@ -161,14 +188,6 @@ Bound Folded(Node& n, const char* text) {
   if (at.element == Element::Bool) throw Fault{"it is of numbers"};
   return at;
 }
-void Max(Node& n) {
-  if (Fold(n, n.In(0).element, [](const Ints& x) { return *std::max_element(x.begin(), x.end()); })) return;
-  n.out = {Folded(n, "T.max {0} {1}")};
-}
-void Min(Node& n) {
-  if (Fold(n, n.In(0).element, [](const Ints& x) { return *std::min_element(x.begin(), x.end()); })) return;
-  n.out = {Folded(n, "T.min {0} {1}")};
-}
 void Sum(Node& n) { n.out = {Folded(n, "{0} + {1}")}; }
 void Mean(Node& n) {
   const Bound sum = Folded(n, "{0} + {1}");
@@ -188,9 +207,36 @@ void Clip(Node& n) {
   n.out = {at};
 }
 
+// Numbers in the order of what they are in the model: those of UINT64 less 2^63, and the same again gives them back.
+Bound InOrder(Node& n, const Bound& x) {
+  if (x.element != Element::Int || x.width != Width{64, false}) return x;
+  Bound made = x;
+  if (x.known) {
+    for (int64_t& each : *made.known) each ^= INT64_MIN;
+    made.variable.clear();
+  } else {
+    made = n.w.Elementwise(Element::Int, {x}, "{0} - 4611686018427387904 - 4611686018427387904");
+  }
+  made.width = x.width;
+  return made;
+}
+
+int64_t FoldMax(const Ints& x) { return *std::max_element(x.begin(), x.end()); }
+int64_t FoldMin(const Ints& x) { return *std::min_element(x.begin(), x.end()); }
+template <const char* kText, int64_t (*kFold)(const Ints&)>
+void Extreme(Node& n) {
+  const Width width = n.In(0).width;
+  for (size_t i = 0; i < n.in.size(); ++i) n.in[i] = InOrder(n, n.In(i));
+  if (!Fold(n, n.In(0).element, kFold)) n.out = {Folded(n, kText)};
+  n.out[0].width = width;
+  n.out[0] = InOrder(n, n.out[0]);
+}
+constexpr char kMax[] = "T.max {0} {1}", kMin[] = "T.min {0} {1}";
+
 template <const char* kFunction, int64_t (*kFold)(const Ints&)>
 void Compared(Node& n) {
   OneType(n, 0, 1);
+  for (std::optional<Bound>& each : n.in) each = InOrder(n, *each);
   if (!Fold(n, Element::Bool, kFold)) n.out = {n.w.Elementwise(Element::Bool, {n.In(0), n.In(1)}, kFunction)};
 }
 constexpr char kEqual[] = "T.equal {0} {1}", kLess[] = "T.less {0} {1}", kGreater[] = "T.greater {0} {1}";
@@ -246,24 +292,12 @@ void CastTo(Node& n, Element to, Width width) {
   if (fits) n.out[0].width = width;
   else n.out[0] = Wrap(n.w, n.out[0], width);
 }
-// To the nearest element of 16 bits, ties to even: `split` is 2^k + 1 where k binary digits go. A FLOAT16 has a smallest step and a largest number.
-Bound Rounded(Node& n, const Bound& x, bool brain) {
-  const Bound wide = n.w.Elementwise(Element::Float, {x}, brain ? "{0} * 65537" : "{0} * 8193");
-  const Bound near = n.w.Elementwise(Element::Float, {x, wide}, "{1} - ({1} - {0})");
-  if (brain) {  // near the largest numbers it is done at 2^-24 of the size
-    const Bound less = n.w.Elementwise(Element::Float, {x}, "{0} * 5.9604644775390625e-8");
-    const Bound large = n.w.Elementwise(Element::Float, {less}, "({0} * 65537 - ({0} * 65537 - {0})) * 16777216");
-    return n.w.Elementwise(Element::Float, {x, wide, near, large}, "T.select (T.less (abs {1}) (1 / 0)) {2} (T.select (T.less (abs {0}) (1 / 0)) {3} {0})");
-  }
-  const Bound fine = n.w.Elementwise(Element::Float, {x, near}, "T.select (T.less (abs {0}) 6.103515625e-5) ({0} + 0.75 - 0.75) {1}");
-  return n.w.Elementwise(Element::Float, {x, fine}, "T.select (T.less (abs {0}) 65520) {1} ({0} * (1 / 0))");
-}
 
 void Narrow(Node& n, int32_t code) {
   n.out[0].half = 0;
-  if (!IsHalf(code)) return;
+  if (!IsSmallFloat(code)) return;
   n.w.has_halves = true;
-  n.out[0] = Rounded(n, n.out[0], code == onnx::TensorProto::BFLOAT16);
+  n.out[0] = RoundedTo(n, n.out[0], code, n.Int("saturate", 1) != 0);
   n.out[0].half = code;
 }
 
@@ -330,7 +364,7 @@ void AddElementwiseOps(Handlers& all) {
 #undef DF_OP
   const std::pair<const char*, Handler> more[] = {
       {"LeakyRelu", LeakyRelu}, {"Elu", Elu}, {"Celu", Celu}, {"Selu", Selu}, {"HardSigmoid", HardSigmoid}, {"ThresholdedRelu", ThresholdedRelu},
-      {"Shrink", Shrink}, {"Swish", Swish}, {"Gelu", Gelu}, {"PRelu", PRelu}, {"Pow", Pow}, {"Max", Max}, {"Min", Min}, {"Sum", Sum},
+      {"Shrink", Shrink}, {"Swish", Swish}, {"SwiGLU", SwiGLU}, {"Gelu", Gelu}, {"PRelu", PRelu}, {"Pow", Pow}, {"Max", Extreme<kMax, FoldMax>}, {"Min", Extreme<kMin, FoldMin>}, {"Sum", Sum},
       {"Mean", Mean}, {"Clip", Clip}, {"Where", Where}, {"IsNaN", IsNaN}, {"IsInf", IsInf}, {"Cast", Cast}, {"CastLike", CastLike}};
   for (const auto& [name, handler] : more) all[name] = handler;
 }

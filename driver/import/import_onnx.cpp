@@ -16,7 +16,7 @@ namespace {
 
 // No name of a model may be one of these, and all others may.
 constexpr const char* kImports = "import Prelude (Bool (..), Double, Float, Floating (..), Fractional (..), Int, Integral (..), Num (..), RealFrac (..), fromIntegral, (^))";
-constexpr const char* kHalvesNote = "--\n-- Elements of 16 bits are Floats here: what the model computes is rounded to 16 bits only where it says so by a Cast.\n";
+constexpr const char* kHalvesNote = "--\n-- Elements of 16 bits and less are Floats here: what the model computes is rounded to them only where it says so by a Cast.\n";
 constexpr int kMostNodes = 100'000;
 constexpr int64_t kOldestOpset = 7, kNewestOpset = 28;
 constexpr size_t kDeepestBody = 20;
@@ -34,6 +34,12 @@ const Handlers& AllHandlers() {
     AddPictures(made);
     AddOrders(made);
     AddBodies(made);
+    AddAttention(made);
+    AddLosses(made);
+    AddBits(made);
+    AddQuantised(made);
+    AddSignals(made);
+    AddGrids(made);
     return made;
   }();
   return all;
@@ -183,7 +189,7 @@ class Importer : private Bodies {
     const auto& type = input.type().tensor_type();
     Width width;
     const Element element = ElementOf(type.elem_type(), what, &width);
-    w_.has_halves |= IsHalf(type.elem_type());
+    w_.has_halves |= IsSmallFloat(type.elem_type());
     if (!type.has_shape()) throw Fault{what + " has no shape"};
     Dims dims;
     for (const auto& dim : type.shape().dim()) {
@@ -198,7 +204,7 @@ class Importer : private Bodies {
       dims.push_back(given->second);
     }
     const std::string type_text = TypeText(element, dims), variable = w_.Fresh(input.name());
-    Define(input.name(), {variable, element, dims, std::nullopt, width, IsHalf(type.elem_type()) ? type.elem_type() : 0});
+    Define(input.name(), {variable, element, dims, std::nullopt, width, IsSmallFloat(type.elem_type()) ? type.elem_type() : 0});
     return {variable, type_text};
   }
 
@@ -252,7 +258,7 @@ class Importer : private Bodies {
     const auto tuple = [](const std::vector<std::string>& all) { return all.size() == 1 ? all[0] : fmt::format("({})", fmt::join(all, ", ")); };
     signature += tuple(types);
     std::string text = fmt::format("{}-- The ONNX model `{}`, as `dfc import` wrote it.\n--\n--   {}\n{}module {} where\n\n{}\nimport qualified Tensor as T\n\n", w_.has_loops ? "{-# LANGUAGE BangPatterns #-}\n" : "", OneLine(graph.name()),
-                                   command, w_.has_halves ? kHalvesNote : "", name_, kImports);
+                                   command, w_.has_halves ? kHalvesNote : "", name_, w_.has_bits ? std::string(kImports) + "\nimport Data.Bits (Bits ((.&.), (.|.), xor, shiftL, shiftR))" : kImports);
     if (!w_.weights.empty()) {
       text += "data Weights = Weights\n";
       const char* before = "  { ";

@@ -22,13 +22,15 @@ const std::map<std::string_view, Row>& Rows() {
     std::map<std::string_view, Row> made;
     for (const char* name : {"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Concat", "Split", "Slice", "Gather", "Expand", "Tile", "Pad", "Max", "Min", "Clip",
                              "GatherElements", "GatherND", "ScatterElements", "Scatter", "ScatterND", "Trilu", "TopK", "DepthToSpace", "SpaceToDepth", "ReduceMax", "ReduceMin", "Mod",
-                             "Sign", "Compress", "Dropout", "Hardmax", "ReverseSequence", "CenterCropPad"})
+                             "Sign", "Compress", "Dropout", "Hardmax", "ReverseSequence", "CenterCropPad", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "TensorScatter", "Resize", "Upsample", "MaxPool"})
       made[name] = {Rule::Kept};
     made["Where"] = {Rule::Kept, 1};
     made["OneHot"] = {Rule::Kept, 2};
-    for (const char* name : {"Add", "Sub", "Mul", "Div", "Neg", "Abs", "Sum", "ReduceSum", "ReduceProd", "CumSum", "Pow", "MatMul", "Range"}) made[name] = {Rule::Wrapped};
+    for (const char* name : {"Add", "Sub", "Mul", "Div", "Neg", "Abs", "Sum", "ReduceSum", "ReduceProd", "CumSum", "Pow", "MatMul", "Range", "CumProd", "BitShift", "BitwiseNot"}) made[name] = {Rule::Wrapped};
     for (const char* name : {"Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual", "Shape", "Size", "ArgMax", "ArgMin", "NonZero", "Cast", "CastLike", "Constant",
-                             "ConstantOfShape", "If", "Loop", "Scan", "LSTM", "GRU", "RNN", "EyeLike"})
+                             "ConstantOfShape", "If", "Loop", "Scan", "LSTM", "GRU", "RNN", "EyeLike", "QuantizeLinear", "DequantizeLinear",
+                             "DynamicQuantizeLinear", "QLinearMatMul", "QLinearConv", "MatMulInteger", "ConvInteger", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss", "Attention",
+                             "RotaryEmbedding", "CausalConvWithState", "DFT", "STFT", "HannWindow", "HammingWindow", "BlackmanWindow", "AffineGrid"})
       made[name] = {Rule::Apart};
     return made;
   }();
@@ -36,6 +38,14 @@ const std::map<std::string_view, Row>& Rows() {
 }
 
 bool IsNarrow(const Bound& x) { return x.element == Element::Int && x.width != Width{}; }
+
+// Of UINT64, the larger half of which are negative Ints here: where nobody asks which of two is the larger, nor for a quotient or a sign.
+bool ForgetsSign(std::string_view op) {
+  for (std::string_view each : {"Clip", "TopK", "ReduceMax", "ReduceMin", "Mod", "Sign", "Hardmax", "Div", "Abs", "Pow", "ArgMax",
+                                "ArgMin", "Cast", "CastLike", "If", "Loop", "Scan"})
+    if (op == each) return false;
+  return true;
+}
 
 }  // namespace
 
@@ -45,8 +55,9 @@ void CheckWidths(const Node& n) {
   for (const std::optional<Bound>& x : n.in) {
     if (!x || !IsNarrow(*x)) continue;
     if (row == Rows().end()) throw Fault{fmt::format("its operands have elements of type {}INT{}", x->width.has_sign ? "" : "U", x->width.bits)};
+    if (x->width == Width{64, false} && !ForgetsSign(n.op())) throw Fault{"its operands have elements of type UINT64, of which it would see the larger half as negative"};
     // Of a power's exponent and of axes the type is another.
-    if (wrapped && n.op() != "Pow" && n.op() != "CumSum" && n.Has(0) && x->width != n.in[0]->width) throw Fault{"its operands have elements of two types"};
+    if (wrapped && n.op() != "Pow" && n.op() != "CumSum" && n.op() != "CumProd" && n.Has(0) && x->width != n.in[0]->width) throw Fault{"its operands have elements of two types"};
   }
 }
 
@@ -55,7 +66,7 @@ void SetWidths(Node& n) {
   if (row == Rows().end() || row->second.rule == Rule::Apart || !n.Has(row->second.operand) || !IsNarrow(*n.in[row->second.operand])) return;
   const Width width = n.in[row->second.operand]->width;
   for (size_t i = 0; i < n.out.size(); ++i) {
-    if (n.out[i].element != Element::Int || (i == 1 && n.op() == "TopK")) continue;
+    if (n.out[i].element != Element::Int || (i == 1 && (n.op() == "TopK" || n.op() == "MaxPool"))) continue;
     if (row->second.rule == Rule::Wrapped) n.out[i] = Wrap(n.w, n.out[i], width);
     n.out[i].width = width;
   }
@@ -63,7 +74,7 @@ void SetWidths(Node& n) {
 
 Bound Wrap(ModuleWriter& w, const Bound& x, Width width) {
   Bound made = x;
-  if (width == Width{}) {
+  if (width.bits == 64) {
     made.width = width;
     return made;
   }

@@ -71,11 +71,27 @@ Bound OfChannels(Node& n, const Bound& each, const Bound& x) {
   return n.w.Reshape(each, dims);
 }
 
+// By the batch's own mean and variance, which become a part of the running ones.
+void TrainedNormalization(Node& n) {
+  const Bound& x = n.In(0);
+  const double kept = n.Real("momentum", 0.9);
+  if (x.rank() < 2 || n.opset < 14) throw Fault{"it is in training mode, of an opset before 14"};
+  std::vector<size_t> axes;
+  for (size_t i = 0; i < x.rank(); ++i)
+    if (i != 1) axes.push_back(i);
+  const Bound mean = n.w.Reduce("mean", x, axes, true), rest = n.w.Elementwise(x.element, {x, mean}, "{0} - {1}");
+  const Bound variance = n.w.Reduce("mean", n.w.Elementwise(x.element, {rest}, "{0} * {0}"), axes, true);
+  const Bound normal = n.w.Elementwise(x.element, {rest, variance}, fmt::format("{{0}} / sqrt ({{1}} + T.fill {})", NumberText(x.element, n.Real("epsilon", 1e-5))));
+  n.out = {Scaled(n, normal, OfChannels(n, n.In(1), x), OfChannels(n, n.In(2), x))};
+  for (const auto& [before, own] : {std::pair(n.In(3), mean), std::pair(n.In(4), variance)})
+    n.out.push_back(n.w.Elementwise(x.element, {before, n.w.Reshape(own, {x.dims[1]})}, fmt::format("{{0}} * T.fill {} + {{1}} * T.fill {}", NumberText(x.element, kept), NumberText(x.element, 1 - kept))));
+}
+
 void BatchNormalization(Node& n) {
+  n.Real(n.In(0));
+  if (n.Int("training_mode", 0) != 0) return TrainedNormalization(n);
   n.OnlyFirst();
   const Bound& x = n.In(0);
-  n.Real(x);
-  if (n.Int("training_mode", 0) != 0) throw Fault{"it is in training mode"};
   const Bound deviation = n.w.Let(x.element, n.In(4).dims, fmt::format("sqrt ({} + T.fill {})", n.w.Use(n.In(4)), NumberText(x.element, n.Real("epsilon", 1e-5))));
   const Bound scale = n.w.Elementwise(x.element, {n.In(1), deviation}, "{0} / {1}");
   const Bound shift = n.w.Elementwise(x.element, {n.In(2), n.In(3), scale}, "{0} - {1} * {2}");

@@ -84,7 +84,7 @@ std::string ModuleWriter::Fresh(const std::string& name) {
                                        "instance", "let", "module", "newtype", "of", "then", "type", "where", "main", "net", "weights", "forall", "mdo", "rec", "proc", "i", "e",
                                        // what the module imports
                                        "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceiling", "cos", "cosh", "exp", "floor", "fromIntegral", "fromInteger", "fromRational",
-                                       "div", "divMod", "log", "logBase", "mod", "negate", "pi", "properFraction", "quot", "quotRem", "recip", "rem", "round", "signum", "sin", "sinh", "sqrt", "tan", "tanh", "toInteger", "truncate"};
+                                       "div", "divMod", "log", "logBase", "mod", "negate", "pi", "properFraction", "quot", "quotRem", "recip", "rem", "round", "signum", "sin", "sinh", "sqrt", "tan", "tanh", "toInteger", "truncate", "xor", "shiftL", "shiftR"};
   for (const char* word : kWords)
     if (clean == word) clean += "_";
   // `v12` are the bindings' own.
@@ -319,7 +319,13 @@ Bound ModuleWriter::Reduce(const std::string& name, const Bound& x, const std::v
   }
   const Dims& wanted = keep ? kept : rest;
   if (axes.empty()) return x;
-  if (CountOf(x.dims) == 0 && name != "sum") throw Fault{"of no elements none is the largest, and there is no mean"};
+  if (CountOf(x.dims) == 0 && name != "sum") {
+    if (name == "mean") throw Fault{"of no elements there is no mean"};
+    // The one that all others are larger, or smaller, than.
+    const bool reals = x.element != Element::Int, most = name == "min";
+    const int64_t top = static_cast<int64_t>(~uint64_t{0} >> (64 - x.width.bits + (x.width.has_sign ? 1 : 0)));
+    return Let(x.element, wanted, reals ? (most ? "T.fill (1 / 0)" : "T.fill (negate (1 / 0))") : most ? fmt::format("T.fill {}", top) : fmt::format("T.fill {}", x.width.has_sign ? fmt::format("(negate {} - 1)", top) : "0"));
+  }
   if (rest.empty() || axes.size() == x.rank()) return Reshape(Let(x.element, {}, fmt::format("T.scalar (T.{}{} {})", name, name == "max" || name == "min" ? "imum" : "", Use(x))), wanted);
   Bound at = x;
   Dims dims = x.dims;

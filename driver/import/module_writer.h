@@ -89,7 +89,8 @@ class ModuleWriter {
   std::vector<ImportedArray> weights;
   std::string bindings;
   bool has_loops = false;   // there are functions that call themselves, with strict parameters
-  bool has_halves = false;  // the model has elements of 16 bits, which are Floats here
+  bool has_halves = false;  // the model has elements of 16 bits or less, which are Floats here
+  bool has_bits = false;    // there are functions of Data.Bits
   ReadBeside read_beside;
   std::map<const void*, Bound> constants;  // of the model, by where they are in it
 

@@ -2,7 +2,6 @@
 #include "driver/import/node.h"
 
 #include <charconv>
-#include <cmath>
 #include <cstring>
 
 #include "fmt/format.h"
@@ -20,41 +19,11 @@ std::string BytesOfAll(const From& from) {
   return bytes;
 }
 
-// Of the 16 bits of a FLOAT16, exactly.
-float OfHalf(uint16_t bits) {
-  const int exponent = bits >> 10 & 31, digits = bits & 1023;
-  const float size = exponent == 31 ? (digits ? NAN : INFINITY) : exponent == 0 ? std::ldexp(static_cast<float>(digits), -24) : std::ldexp(static_cast<float>(digits + 1024), exponent - 25);
-  return bits >> 15 ? -size : size;
-}
-
-// Of a BFLOAT16: the upper half of a Float.
-float OfBrain(uint16_t bits) {
-  const uint32_t whole = static_cast<uint32_t>(bits) << 16;
-  float value;
-  std::memcpy(&value, &whole, sizeof value);
-  return value;
-}
-
-std::string Widened(const std::string& bytes, float (*of)(uint16_t)) {
-  std::string wide;
-  for (size_t i = 0; i < bytes.size(); i += 2) {
-    uint16_t bits;
-    std::memcpy(&bits, bytes.data() + i, sizeof bits);
-    const float value = of(bits);
-    wide.append(reinterpret_cast<const char*>(&value), sizeof value);
-  }
-  return wide;
-}
-
 }  // namespace
-
-bool IsHalf(int64_t code) { return code == onnx::TensorProto::FLOAT16 || code == onnx::TensorProto::BFLOAT16; }
 
 Element ElementOf(int32_t code, const std::string& what, Width* width) {
   *width = {};
   switch (code) {
-    case onnx::TensorProto::FLOAT16:
-    case onnx::TensorProto::BFLOAT16:
     case onnx::TensorProto::FLOAT: return Element::Float;
     case onnx::TensorProto::DOUBLE: return Element::Double;
     case onnx::TensorProto::BOOL: return Element::Bool;
@@ -65,7 +34,14 @@ Element ElementOf(int32_t code, const std::string& what, Width* width) {
     case onnx::TensorProto::UINT32: *width = {32, false}; return Element::Int;
     case onnx::TensorProto::UINT16: *width = {16, false}; return Element::Int;
     case onnx::TensorProto::UINT8: *width = {8, false}; return Element::Int;
+    case onnx::TensorProto::UINT64: *width = {64, false}; return Element::Int;
+    // Newer than some versions of the format's own header.
+    case 21: *width = {4, false}; return Element::Int;
+    case 22: *width = {4, true}; return Element::Int;
+    case 25: *width = {2, false}; return Element::Int;
+    case 26: *width = {2, true}; return Element::Int;
     default: {
+      if (IsSmallFloat(code)) return Element::Float;
       const std::string name = onnx::TensorProto::DataType_IsValid(code) ? onnx::TensorProto::DataType_Name(static_cast<onnx::TensorProto::DataType>(code)) : std::to_string(code);
       throw Fault{fmt::format("{} has elements of type {}, and a Tensor has Float, Double, Int (INT64 and narrower ones) or Bool", what, name)};
     }
@@ -100,6 +76,7 @@ std::string BytesOf(const onnx::TensorProto& tensor, const std::string& what, si
     case onnx::TensorProto::DOUBLE: return BytesOfAll<double>(tensor.double_data());
     case onnx::TensorProto::INT64: return BytesOfAll<int64_t>(tensor.int64_data());
     case onnx::TensorProto::UINT32: return BytesOfAll<uint32_t>(tensor.uint64_data());
+    case onnx::TensorProto::UINT64: return BytesOfAll<uint64_t>(tensor.uint64_data());
     default: break;
   }
   return width == 4 ? BytesOfAll<int32_t>(tensor.int32_data()) : width == 2 ? BytesOfAll<int16_t>(tensor.int32_data()) : BytesOfAll<int8_t>(tensor.int32_data());
@@ -108,9 +85,10 @@ std::string BytesOf(const onnx::TensorProto& tensor, const std::string& what, si
 int64_t ElementAt(const std::string& bytes, size_t i, Width width) {
   uint64_t bits = 0;
   const size_t size = static_cast<size_t>(width.bits) / 8;
-  std::memcpy(&bits, bytes.data() + i * size, size);  // little-endian
+  if (width.bits < 8) bits = static_cast<uint8_t>(bytes[i * static_cast<size_t>(width.bits) / 8]) >> (i * static_cast<size_t>(width.bits) % 8);  // packed
+  else std::memcpy(&bits, bytes.data() + i * size, size);  // little-endian
   const int unused = 64 - width.bits;
-  return width.has_sign ? static_cast<int64_t>(bits << unused) >> unused : static_cast<int64_t>(bits);
+  return width.has_sign ? static_cast<int64_t>(bits << unused) >> unused : static_cast<int64_t>(bits << unused >> unused);
 }
 
 }  // namespace
@@ -122,13 +100,14 @@ Bound BoundOf(const onnx::TensorProto& tensor, const std::string& name, ModuleWr
   const Element element = ElementOf(tensor.data_type(), what, &width);
   const Dims dims(tensor.dims().begin(), tensor.dims().end());
   const int64_t count = CountOf(dims);
-  const bool half = IsHalf(tensor.data_type());
-  const size_t size = half ? 2 : element == Element::Int ? static_cast<size_t>(width.bits) / 8 : ir::ElementBytes(element);
-  std::string bytes = BytesOf(tensor, what, size, w);
-  if (bytes.size() != static_cast<size_t>(count) * size) throw Fault{fmt::format("{} has {} bytes, and its shape {} says {}", what, bytes.size(), ir::ShapeText(dims), static_cast<size_t>(count) * size)};
+  const bool half = IsSmallFloat(tensor.data_type());
+  const size_t bits = half ? static_cast<size_t>(SmallFloatBits(tensor.data_type())) : element == Element::Int ? static_cast<size_t>(width.bits) : 8 * ir::ElementBytes(element);
+  const size_t size = bits / 8, wanted = (static_cast<size_t>(count) * bits + 7) / 8;
+  std::string bytes = BytesOf(tensor, what, std::max<size_t>(1, size), w);
+  if (bytes.size() != wanted) throw Fault{fmt::format("{} has {} bytes, and its shape {} says {}", what, bytes.size(), ir::ShapeText(dims), wanted)};
   if (half) {
     w.has_halves = true;
-    Bound made = w.Weight(name, element, dims, Widened(bytes, tensor.data_type() == onnx::TensorProto::FLOAT16 ? OfHalf : OfBrain));
+    Bound made = w.Weight(name, element, dims, Widened(bytes, tensor.data_type(), count));
     made.half = tensor.data_type();
     return made;
   }

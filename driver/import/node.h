@@ -80,6 +80,12 @@ void AddPlaces(Handlers& all);
 void AddPictures(Handlers& all);
 void AddOrders(Handlers& all);
 void AddBodies(Handlers& all);
+void AddAttention(Handlers& all);
+void AddLosses(Handlers& all);
+void AddBits(Handlers& all);
+void AddQuantised(Handlers& all);
+void AddSignals(Handlers& all);
+void AddGrids(Handlers& all);
 
 // An op on each element by itself, computed here if all its operands are known: `f` of an element of each.
 bool Fold(Node& n, Element result, int64_t (*f)(const std::vector<int64_t>& x));
@@ -94,8 +100,17 @@ Bound Wrap(ModuleWriter& w, const Bound& x, Width width);
 Bound BoundOf(const onnx::TensorProto& tensor, const std::string& name, ModuleWriter& w);
 // The same of one that is part of the model: it is made once, in however many rounds it stands.
 Bound ConstantOf(const onnx::TensorProto& tensor, const std::string& name, ModuleWriter& w);
-// Those of 16 bits are Floats in the module.
+// Those of 16 bits and less are Floats in the module.
 Element ElementOf(int32_t code, const std::string& what, Width* width);
-bool IsHalf(int64_t code);
+bool IsSmallFloat(int64_t code);
+// How many bits one takes in a constant, and so many of them as Floats.
+int SmallFloatBits(int64_t code);
+std::string Widened(const std::string& bytes, int64_t code, int64_t count);
+// To the nearest element of that type, ties to even; what is beyond the largest becomes that, or an infinity or NaN.
+Bound RoundedTo(Node& n, const Bound& x, int64_t code, bool saturate);
+// Along an axis of x a product with a matrix [size, out] of these entries.
+Bound ByMatrix(Node& n, const Bound& x, size_t axis, int64_t out, const std::vector<double>& entries);
+// A convolution of these, with a node's strides and pads.
+Bound Convolved(Node& n, const Bound& x, const Bound& weight, const std::optional<Bound>& bias);
 
 }  // namespace df::from_onnx

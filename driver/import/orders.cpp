@@ -25,8 +25,8 @@ Bound Reversed(Node& n, const Bound& x) {
   return n.w.Take(x, 0, at);
 }
 
-// Each row plus the one so many before it, for 1, 2, 4..
-void CumSum(Node& n) {
+// Each row plus, or times, the one so many before it, for 1, 2, 4..
+void Cumulated(Node& n, const char* text, double nothing) {
   const Bound& x = n.In(0);
   const std::vector<int64_t> given = n.KnownInts(1, "axis");
   if (x.element == Element::Bool || given.size() != 1 || x.rank() == 0) throw Fault{"it is of numbers along one axis"};
@@ -42,16 +42,19 @@ void CumSum(Node& n) {
   const bool backwards = n.Int("reverse", 0) != 0;
   auto shifted = [&](const Bound& rows, int64_t by) {
     const Bound first = n.w.Let(x.element, {size - by, rest}, fmt::format("T.slice 0 {}", n.w.Use(rows)));
-    return n.w.Concat({n.w.Let(x.element, {by, rest}, "T.zeros"), first}, 0);
+    return n.w.Concat({n.w.Fill(x.element, {by, rest}, nothing), first}, 0);
   };
   if (backwards) at = Reversed(n, at);
   if (n.Int("exclusive", 0) != 0) at = shifted(at, 1);
-  for (int64_t by = 1; by < size; by *= 2) at = n.w.Elementwise(x.element, {at, shifted(at, by)}, "{0} + {1}");
+  for (int64_t by = 1; by < size; by *= 2) at = n.w.Elementwise(x.element, {at, shifted(at, by)}, text);
   if (backwards) at = Reversed(n, at);
   std::vector<size_t> back(order.size());
   for (size_t i = 0; i < order.size(); ++i) back[order[i]] = i;
   n.out = {n.w.Permute(n.w.Reshape(at, wide), back)};
 }
+
+void CumSum(Node& n) { Cumulated(n, "{0} + {1}", 0); }
+void CumProd(Node& n) { Cumulated(n, "{0} * {1}", 1); }
 
 // The place of each element in the order is how many come before it, of equal ones those of lower index; so nothing is sorted, and each pair is
 // compared. A NaN has no place, and the run fails.
@@ -160,10 +163,45 @@ Lettered Multiplied(Node& n, const Lettered& x, const Lettered& y, const std::st
   return {n.w.Reshape(made, dims), both + left + right};
 }
 
+// Letters of their own for the axes that "..." stands for, which are the same, from the last on, in all operands.
+std::string WithoutDots(const Node& n, const std::string& equation) {
+  if (equation.find("...") == std::string::npos) return equation;
+  std::string spare;
+  for (char c = 'A'; c <= 'z'; ++c)
+    if (std::isalpha(static_cast<unsigned char>(c)) && equation.find(c) == std::string::npos) spare += c;
+  const size_t arrow = equation.find("->");
+  size_t longest = 0;
+  std::string made, once;
+  const auto letters = [&](size_t count) { return spare.substr(spare.size() - count); };
+  std::string terms = equation.substr(0, arrow);
+  for (size_t operand = 0, from = 0; from <= terms.size(); ++operand) {
+    const size_t to = std::min(terms.find(',', from), terms.size()), dots = terms.find("...", from);
+    std::string term = terms.substr(from, to - from);
+    if (dots < to) {
+      const size_t plain = term.size() - 3, rank = n.In(operand).rank();
+      if (rank < plain || rank - plain > spare.size()) throw Fault{"its equation does not fit its operands"};
+      longest = std::max(longest, rank - plain);
+      term.replace(dots - from, 3, letters(rank - plain));
+    }
+    made += (operand == 0 ? "" : ",") + term;
+    from = to + 1;
+  }
+  std::string result = arrow == std::string::npos ? "" : equation.substr(arrow + 2);
+  if (arrow == std::string::npos) {  // those axes, and then each letter that is there once
+    for (char c = 'A'; c <= 'z'; ++c)
+      if (std::count(terms.begin(), terms.end(), c) == 1 && std::isalpha(static_cast<unsigned char>(c))) result += c;
+    result = letters(longest) + result;
+  } else if (const size_t dots = result.find("..."); dots != std::string::npos) {
+    result.replace(dots, 3, letters(longest));
+  }
+  return made + "->" + result;
+}
+
 void Einsum(Node& n) {
   std::string equation;
   for (char c : n.Text("equation", ""))
     if (c != ' ') equation += c;
+  equation = WithoutDots(n, equation);
   const size_t arrow = equation.find("->");
   const std::string all = equation.substr(0, arrow);
   std::vector<Lettered> terms = {{n.In(0), ""}};
@@ -205,7 +243,7 @@ void Einsum(Node& n) {
 }  // namespace
 
 void AddOrders(Handlers& all) {
-  const std::pair<const char*, Handler> ops[] = {{"CumSum", CumSum}, {"TopK", TopK}, {"Trilu", Trilu}, {"EyeLike", EyeLike}, {"Einsum", Einsum}};
+  const std::pair<const char*, Handler> ops[] = {{"CumSum", CumSum}, {"CumProd", CumProd}, {"TopK", TopK}, {"Trilu", Trilu}, {"EyeLike", EyeLike}, {"Einsum", Einsum}};
   for (const auto& [name, handler] : ops) all[name] = handler;
 }
 

@@ -1,4 +1,5 @@
 // Pictures in other sizes, and channels that become places: see node.h.
+#include <algorithm>
 #include <cmath>
 
 #include "driver/import/node.h"
@@ -7,12 +8,13 @@
 namespace df::from_onnx {
 namespace {
 
-constexpr int64_t kMostSide = int64_t{1} << 20;
+constexpr int64_t kMostSide = int64_t{1} << 20, kMostShares = int64_t{1} << 22;
 
 // How the places of one axis of the result look at those of the operand.
 struct Side {
   int64_t size = 0, out = 0;
   double scale = 1;
+  double from = 0, to = 1;  // which part of it is looked at
 };
 
 double WhereOf(const std::string& how, const Side& side, int64_t at) {
@@ -26,6 +28,7 @@ double WhereOf(const std::string& how, const Side& side, int64_t at) {
     const double wanted = side.scale * size, shift = size / 2 * (1 - out / wanted);
     return shift + (x + 0.5) / side.scale - 0.5;
   }
+  if (how == "tf_crop_and_resize") return side.from * (size - 1) + (side.out > 1 ? x * (side.to - side.from) * (size - 1) / (out - 1) : (side.to - side.from) * (size - 1) / 2);
   throw Fault{fmt::format("its places are `{}`, which is not known", how)};
 }
 
@@ -70,16 +73,67 @@ Bound Resized(Node& n, const Bound& x, size_t axis, const Side& side, const std:
   return n.w.Elementwise(x.element, {first, second, shares}, "T.select (T.equal {2} 0) {0} ({0} * (1 - {2}) + {1} * {2})");
 }
 
+double Cubic(double x, double a) {
+  x = std::abs(x);
+  if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+}
+
+// One axis in another size, where each element is a sum of several: a product with a matrix of their shares. Smaller pictures look at more of them
+// with `antialias`.
+Bound Blended(Node& n, const Bound& x, size_t axis, const Side& side, const std::string& mode, const std::string& where) {
+  const bool cubic = mode == "cubic", only_inside = n.Int("exclude_outside", 0) != 0;
+  const double narrow = n.Int("antialias", 0) != 0 ? std::min(side.scale, 1.0) : 1, reach = (cubic ? 2 : 1) / narrow, a = n.Real("cubic_coeff_a", -0.75);
+  if (!(reach < 4096) || CountOf({side.size, side.out}) > kMostShares) throw Fault{"it looks at too many elements"};
+  const auto first = static_cast<int64_t>(std::floor(-reach)) + 1, count = 2 - 2 * first;
+  std::vector<double> matrix(static_cast<size_t>(side.size * side.out));
+  std::vector<int64_t> outside;
+  for (int64_t k = 0; k < side.out; ++k) {
+    const double at = WhereOf(where, side, k);
+    if (!(std::abs(at) < 1e15)) throw Fault{"a scale is none"};
+    outside.push_back(where == "tf_crop_and_resize" && (at < 0 || at > static_cast<double>(side.size - 1)));
+    const auto base = static_cast<int64_t>(std::ceil(at)) - 1;
+    std::vector<double> shares;
+    double sum = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const double far = narrow * (static_cast<double>(base + first + i) - at);
+      shares.push_back(cubic ? Cubic(far, a) : std::max(0.0, 1 - std::abs(far)));
+      if (only_inside && (base + first + i < 0 || base + first + i >= side.size)) shares.back() = 0;
+      sum += shares.back();
+    }
+    if (sum == 0) throw Fault{"a place is too far from the picture"};
+    for (int64_t i = 0; i < count; ++i)
+      matrix[static_cast<size_t>(std::min(std::max<int64_t>(base + first + i, 0), side.size - 1) * side.out + k)] += shares[static_cast<size_t>(i)] / sum;
+  }
+  const Bound made = ByMatrix(n, x, axis, side.out, matrix);
+  if (std::find(outside.begin(), outside.end(), 1) == outside.end()) return made;
+  Dims dims(x.rank(), 1);
+  dims[axis] = side.out;
+  return n.w.Elementwise(x.element, {n.w.Known(Element::Bool, dims, std::move(outside)), made}, fmt::format("T.select {{0}} (T.fill {}) {{1}}", NumberText(x.element, n.Real("extrapolation_value", 0))));
+}
+
+// Sizes that keep how the sides are to each other: no larger than wanted, or no smaller.
+double KeptScale(Node& n, const Bound& x, const std::vector<size_t>& axes, const std::vector<int64_t>& sizes) {
+  const std::string policy = n.Text("keep_aspect_ratio_policy", "stretch");
+  if (policy == "stretch" || sizes.empty()) return 0;
+  if (policy != "not_larger" && policy != "not_smaller") throw Fault{fmt::format("its `keep_aspect_ratio_policy` is `{}`, which is not known", policy)};
+  double scale = 0;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const double own = static_cast<double>(sizes[i]) / static_cast<double>(std::max<int64_t>(1, x.dims[axes[i]]));
+    scale = i == 0 ? own : policy == "not_larger" ? std::min(scale, own) : std::max(scale, own);
+  }
+  return scale;
+}
+
 void Resize(Node& n) {
   Bound x = n.In(0);
   const bool upsample = n.op() == "Upsample", old = upsample || n.opset < 11;
   const std::string mode = n.Text("mode", "nearest"), where = old ? "asymmetric" : n.Text("coordinate_transformation_mode", "half_pixel");
   const std::string nearest = old ? "floor" : n.Text("nearest_mode", "round_prefer_floor");
-  if (mode != "nearest" && mode != "linear") throw Fault{fmt::format("its mode is `{}`, and `nearest` and `linear` are known", mode)};
-  if (mode == "linear") n.Real(x);
-  if (n.Int("antialias", 0) != 0 && mode != "nearest") throw Fault{"`antialias` is not known"};
-  if (n.Text("keep_aspect_ratio_policy", "stretch") != "stretch") throw Fault{"`keep_aspect_ratio_policy` is not known"};
-  if (x.element == Element::Int && x.width != Width{}) throw Fault{"it is of Floats, Doubles and Ints here"};
+  if (mode != "nearest" && mode != "linear" && mode != "cubic") throw Fault{fmt::format("its mode is `{}`, and `nearest`, `linear` and `cubic` are known", mode)};
+  if (mode != "nearest") n.Real(x);
+  const bool cropped = where == "tf_crop_and_resize", blended = mode == "cubic" || (mode == "linear" && (cropped || n.Int("antialias", 0) != 0 || n.Int("exclude_outside", 0) != 0));
+  if (cropped && !blended) throw Fault{"it is cropped, and takes the nearest"};
   std::vector<size_t> axes;
   for (int64_t axis : n.Ints("axes", {})) axes.push_back(n.Axis(axis, x.rank()));
   if (axes.empty())
@@ -91,11 +145,19 @@ void Resize(Node& n) {
     for (double each : n.Reals("scales")) scales.push_back(each);
   const std::vector<int64_t> sizes = !old && n.Has(3) && scales.empty() ? n.KnownInts(3, "sizes") : std::vector<int64_t>();
   if ((scales.empty() ? sizes.size() : scales.size()) != axes.size()) throw Fault{"it does not have a scale for each axis"};
+  std::vector<double> part;
+  if (cropped) part = n.KnownReals(1, "crops");
+  if (cropped && part.size() != 2 * axes.size()) throw Fault{"it does not say which part it is cropped to"};
+  const double kept = KeptScale(n, x, axes, sizes);
   for (size_t i = 0; i < axes.size(); ++i) {
     Side side;
+    if (cropped) side.from = part[i], side.to = part[axes.size() + i];
     side.size = x.dims[axes[i]];
     if (side.size < 1) throw Fault{"of no elements none can be made"};
-    if (scales.empty()) {
+    if (kept != 0) {
+      side.scale = kept;
+      side.out = static_cast<int64_t>(std::floor(kept * static_cast<double>(side.size) + 0.5));
+    } else if (scales.empty()) {
       side.out = sizes[i];
       side.scale = static_cast<double>(side.out) / static_cast<double>(side.size);
     } else {
@@ -107,8 +169,8 @@ void Resize(Node& n) {
       if (where == "align_corners" && static_cast<double>(side.out) != wanted) throw Fault{"its corners are aligned, and its scale gives no whole size"};
     }
     if (side.out < 1 || side.out > kMostSide) throw Fault{"a size is none"};
-    if (side.out == side.size && side.scale == 1) continue;
-    x = Resized(n, x, axes[i], side, mode, where, nearest);
+    if (side.out == side.size && side.scale == 1 && !cropped) continue;
+    x = blended ? Blended(n, x, axes[i], side, mode, where) : Resized(n, x, axes[i], side, mode, where, nearest);
   }
   n.out = {x};
 }

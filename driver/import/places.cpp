@@ -1,5 +1,7 @@
 // Ops that take elements from places, or put them there: see node.h. A place is a number in row-major order; where an index is known only while the
 // model runs, one that is out of range becomes a place of -1, at which the run fails.
+#include <algorithm>
+
 #include "driver/import/node.h"
 #include "fmt/format.h"
 
@@ -7,6 +9,7 @@ namespace df::from_onnx {
 namespace {
 
 constexpr int64_t kMostIndices = int64_t{1} << 22;
+constexpr int kMostToOnePlace = 64;
 
 std::vector<int64_t> Counted(int64_t count) {
   std::vector<int64_t> all(static_cast<size_t>(count));
@@ -115,6 +118,27 @@ void GatherND(Node& n) {
   n.out = {n.w.Reshape(RowsAt(n, x, CountOf(x.dims, 0, batch + deep), CountOf(x.dims, batch + deep, x.rank()), places), dims)};
 }
 
+// Rows times, or the larger or smaller of them and, each of those that come to its place: of those that come to one place one after the other.
+Bound Combined(Node& n, Bound x, const Bound& places, const Bound& rows, const std::string& reduction) {
+  const char* text = reduction == "add" ? "{1} + {2}" : reduction == "mul" ? "{1} * {2}" : reduction == "max" ? "T.max {1} {2}" : reduction == "min" ? "T.min {1} {2}" : nullptr;
+  if (!text || x.element == Element::Bool) throw Fault{fmt::format("its reduction is `{}`, which is not known of such elements", reduction)};
+  if (!places.known) throw Fault{fmt::format("its places are computed while the model runs, and its reduction is `{}`", reduction)};
+  std::vector<int64_t> left = *places.known;
+  for (int rounds = 0; std::any_of(left.begin(), left.end(), [](int64_t each) { return each >= 0; }); ++rounds) {
+    if (rounds == kMostToOnePlace) throw Fault{fmt::format("more than {} come to one place", kMostToOnePlace)};
+    std::vector<int64_t> from(static_cast<size_t>(x.dims[0])), some(from.size());
+    for (size_t i = 0; i < left.size(); ++i) {
+      if (left[i] < 0 || some[static_cast<size_t>(left[i])] != 0) continue;
+      from[static_cast<size_t>(left[i])] = static_cast<int64_t>(i);
+      some[static_cast<size_t>(left[i])] = 1;
+      left[i] = -1;
+    }
+    const Bound come = RowsAt(n, rows, rows.dims[0], rows.dims[1], n.w.Ints(std::move(from)));
+    x = n.w.Elementwise(x.element, {n.w.Known(Element::Bool, {x.dims[0], 1}, std::move(some)), x, come}, fmt::format("T.select {{0}} ({}) {{1}}", text));
+  }
+  return x;
+}
+
 // x as [count, width] with these rows at these places: of each row it is said which one of both tensors it becomes. A place that is known only
 // while the model runs must not come twice, and fails if it does; of those that are known the last counts.
 Bound Scattered(Node& n, const Bound& x, int64_t count, int64_t width, const Bound& places, const Bound& rows) {
@@ -124,7 +148,7 @@ Bound Scattered(Node& n, const Bound& x, int64_t count, int64_t width, const Bou
   const Bound before = n.w.Reshape(x, {count, width}), fresh = n.w.Reshape(rows, {more, width}), at = n.w.Reshape(places, {more});
   if (reduction == "add" && x.element != Element::Bool && (x.element != Element::Int || x.width == Width{}))
     return n.w.Let(x.element, before.dims, fmt::format("T.scatterAdd {} {} {}", n.w.Use(before), n.w.Use(at), n.w.Use(fresh)));
-  if (reduction != "none") throw Fault{fmt::format("its reduction is `{}`, which is not known of such elements", reduction)};
+  if (reduction != "none") return Combined(n, before, at, fresh, reduction);
   const Bound both = n.w.Concat({before, fresh}, 0);
   if (at.known) {
     std::vector<int64_t> source = Counted(count);
@@ -205,11 +229,63 @@ void Compress(Node& n) {
   n.out = {n.w.Take(x, axis, at)};
 }
 
+// Of [batch, times, ..] for each of the batch those times that `at`, [batch, count], says; -1 fails the run.
+Bound TakenByBatch(Node& n, const Bound& x, const Bound& at) {
+  const int64_t batch = x.dims[0], times = x.dims[1], count = at.dims[1], width = CountOf(x.dims, 2, x.rank());
+  std::vector<int64_t> starts;
+  for (int64_t b = 0; b < batch; ++b) starts.push_back(b * times);
+  const Bound places = n.w.Elementwise(Element::Int, {n.w.Ints({batch, 1}, std::move(starts)), at}, "T.select (T.less {1} 0) (-1) ({0} + {1})");
+  Dims dims = x.dims;
+  dims[1] = count;
+  return n.w.Reshape(RowsAt(n, x, batch * times, width, places), dims);
+}
+// The batch's axis first, another second; and back.
+std::pair<std::vector<size_t>, std::vector<size_t>> BatchFirst(size_t rank, size_t batch, size_t second) {
+  std::vector<size_t> order = {batch, second}, back(rank);
+  for (size_t i = 0; i < rank; ++i)
+    if (i != batch && i != second) order.push_back(i);
+  for (size_t i = 0; i < rank; ++i) back[order[i]] = i;
+  return {order, back};
+}
+
+void ReverseSequence(Node& n) {
+  const Bound &x = n.In(0), &lengths = n.In(1);
+  const size_t batch = n.Axis(n.Int("batch_axis", 1), x.rank()), time = n.Axis(n.Int("time_axis", 0), x.rank());
+  if (batch == time || lengths.element != Element::Int || lengths.dims != Dims{x.dims[batch]} || CountOf(x.dims) > kMostIndices) throw Fault{"its lengths do not fit its operand"};
+  const auto [order, back] = BatchFirst(x.rank(), batch, time);
+  const int64_t size = x.dims[time];
+  const Bound at = n.w.Elementwise(Element::Int, {n.w.Reshape(lengths, {x.dims[batch], 1}), n.w.Ints({1, size}, Counted(size))},
+                                   fmt::format("T.select (T.greater {{0}} (T.fill {})) (-1) (T.select (T.less {{1}} {{0}}) ({{0}} - 1 - {{1}}) {{1}})", size));
+  n.out = {n.w.Permute(TakenByBatch(n, n.w.Permute(x, order), at), back)};
+}
+
+// A part of a cache is another now, for each of the batch from an index on: of each place it is said whether it is an old or a new one.
+void TensorScatter(Node& n) {
+  const Bound &x = n.In(0), &fresh = n.In(1);
+  const std::string mode = n.Text("mode", "linear");
+  const size_t axis = n.Axis(n.Int("axis", -2), x.rank());
+  Dims dims = x.dims;
+  if (axis < fresh.rank()) dims[axis] = fresh.dims[axis];
+  if (axis == 0 || fresh.dims != dims || x.element != fresh.element || dims[axis] > x.dims[axis] || (mode != "linear" && mode != "circular")) throw Fault{"what it writes does not fit the cache"};
+  const int64_t batch = x.dims[0], size = x.dims[axis], more = dims[axis];
+  const Bound start = n.Has(2) ? n.In(2) : n.w.Ints({batch}, std::vector<int64_t>(static_cast<size_t>(batch)));
+  if (start.element != Element::Int || start.dims != Dims{batch}) throw Fault{"it does not say of each batch where it writes"};
+  const auto [order, back] = BatchFirst(x.rank(), 0, axis);
+  const Bound both = n.w.Permute(n.w.Concat({x, fresh}, axis), order);
+  const bool circular = mode == "circular";
+  const Bound apart = n.w.Elementwise(Element::Int, {n.w.Reshape(start, {batch, 1}), n.w.Ints({1, size}, Counted(size))}, circular ? fmt::format("T.zipWith (\\a e -> (e - a) `mod` {}) {{0}} {{1}}", size) : "{1} - {0}");
+  Bound at = n.w.Elementwise(Element::Int, {apart, n.w.Ints({1, size}, Counted(size))},
+                             fmt::format("T.select (T.less {{0}} 0) {{1}} (T.select (T.less {{0}} (T.fill {0})) ({{0}} + T.fill {1}) {{1}})", more, size));
+  if (!circular) at = n.w.Elementwise(Element::Int, {n.w.Reshape(start, {batch, 1}), at}, fmt::format("T.select (T.less {{0}} 0) (-1) (T.select (T.greater {{0}} (T.fill {})) (-1) {{1}})", size - more));
+  n.out = {n.w.Permute(TakenByBatch(n, both, at), back)};
+}
+
 }  // namespace
 
 void AddPlaces(Handlers& all) {
   const std::pair<const char*, Handler> ops[] = {{"GatherElements", GatherElements}, {"GatherND", GatherND}, {"ScatterElements", ScatterElements}, {"Scatter", ScatterElements},
-                                                 {"ScatterND", ScatterND}, {"OneHot", OneHot}, {"NonZero", NonZero}, {"Compress", Compress}};
+                                                 {"ScatterND", ScatterND}, {"OneHot", OneHot}, {"NonZero", NonZero}, {"Compress", Compress},
+                                                 {"ReverseSequence", ReverseSequence}, {"TensorScatter", TensorScatter}};
   for (const auto& [name, handler] : ops) all[name] = handler;
 }
 

@@ -27,14 +27,18 @@ struct Layer {
   int64_t gates, hidden, steps, batch, directions;
   Element element;
   bool backwards = false;  // of the one direction that there is
+  std::optional<Bound> lengths;  // [batch, 1], where they are not all
 
   Layer(Node& node, int64_t gates) : n(StepsFirst(node)), gates(gates) {
     const Bound &x = n.In(0), &r = n.In(2);
     n.Real(x);
     if (x.rank() != 3 || n.In(1).rank() != 3 || r.rank() != 3) throw Fault{"its operands do not have three axes"};
     if (n.HasAttribute("clip") || n.Int("input_forget", 0) != 0) throw Fault{"`clip` and `input_forget` are not known"};
-    if (n.Has(4) && !(n.In(4).known && std::all_of(n.In(4).known->begin(), n.In(4).known->end(), [&](int64_t each) { return each == x.dims[0]; })))
-      throw Fault{"its sequences have lengths of their own"};
+    const bool all = n.Has(4) && n.In(4).known && std::all_of(n.In(4).known->begin(), n.In(4).known->end(), [&](int64_t each) { return each == x.dims[0]; });
+    if (n.Has(4) && !all) {
+      if (n.In(4).element != Element::Int || n.In(4).dims != Dims{x.dims[1]}) throw Fault{"its lengths do not fit its sequences"};
+      lengths = n.w.Reshape(n.In(4), {x.dims[1], 1});
+    }
     element = x.element;
     steps = x.dims[0];
     batch = x.dims[1];
@@ -95,8 +99,16 @@ struct Layer {
       std::vector<std::string> shown(static_cast<size_t>(steps));
       for (int64_t k = 0; k < steps; ++k) {
         const int64_t at = back ? steps - 1 - k : k;
-        state = step(d, RowsOf(inputs[static_cast<size_t>(d)], at), state);
-        shown[static_cast<size_t>(at)] = n.w.Use(state[0]);
+        std::vector<Bound> next = step(d, RowsOf(inputs[static_cast<size_t>(d)], at), state);
+        Bound seen = next[0];
+        if (lengths) {
+          // Behind the end of a sequence its state stays, and nothing is seen.
+          const Bound within = n.w.Elementwise(Element::Bool, {*lengths}, fmt::format("T.greater {{0}} {}", at));
+          for (size_t s = 0; s < states; ++s) next[s] = n.w.Elementwise(element, {within, next[s], state[s]}, "T.select {0} {1} {2}");
+          seen = n.w.Elementwise(element, {within, seen}, "T.select {0} {1} 0");
+        }
+        state = std::move(next);
+        shown[static_cast<size_t>(at)] = n.w.Use(seen);
       }
       const Bound all = n.w.Let(element, {steps, batch, hidden}, fmt::format("T.stack [{}]", fmt::join(shown, ", ")));
       outputs.push_back(n.w.Reshape(all, {steps, 1, batch, hidden}));

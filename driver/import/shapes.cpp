@@ -1,4 +1,5 @@
 // Ops that move elements, and what is known of shapes: see node.h.
+#include <cmath>
 #include <numeric>
 
 #include "driver/import/node.h"
@@ -296,7 +297,58 @@ void Pad(Node& n) {
   n.out = {x};
 }
 
+// As many elements as wanted, the same ones before them as behind them left out, or zeros there.
+void CenterCropPad(Node& n) {
+  Bound x = n.In(0);
+  const std::vector<int64_t> sizes = n.KnownInts(1, "sizes");
+  std::vector<int64_t> axes = n.Ints("axes", {});
+  if (!n.HasAttribute("axes"))
+    for (size_t i = 0; i < x.rank(); ++i) axes.push_back(static_cast<int64_t>(i));
+  if (axes.size() != sizes.size()) throw Fault{"it does not have a size for each axis"};
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const size_t axis = n.Axis(axes[i], x.rank());
+    const int64_t size = x.dims[axis], wanted = sizes[i];
+    if (wanted < 0 || wanted > (int64_t{1} << 31)) throw Fault{"a size is none"};
+    if (wanted <= size) {
+      std::vector<int64_t> at(static_cast<size_t>(wanted));
+      std::iota(at.begin(), at.end(), (size - wanted) / 2);
+      x = n.w.Take(x, axis, at);
+      continue;
+    }
+    Dims before = x.dims, behind = x.dims;
+    before[axis] = (wanted - size) / 2;
+    behind[axis] = wanted - size - before[axis];
+    std::vector<Bound> parts = {x, n.w.Fill(x.element, behind, 0)};
+    if (before[axis] > 0) parts.insert(parts.begin(), n.w.Fill(x.element, before, 0));
+    x = n.w.Concat(parts, axis);
+  }
+  n.out = {x};
+}
+
+// Of Floats or Doubles, from one on by a step up to another.
+void RangeOfReals(Node& n) {
+  const Bound& x = n.In(0);
+  std::vector<double> bounds;
+  for (size_t i = 0; i < 3; ++i) {
+    const std::vector<double> one = n.KnownReals(i, "bounds");
+    if (one.size() != 1 || n.In(i).element != x.element) throw Fault{"a bound is no single number"};
+    bounds.push_back(one[0]);
+  }
+  const double count = std::ceil((bounds[1] - bounds[0]) / bounds[2]);
+  if (!(count <= 100'000)) throw Fault{"it is longer than 100000"};
+  onnx::TensorProto tensor;
+  tensor.set_data_type(x.element == Element::Float ? onnx::TensorProto::FLOAT : onnx::TensorProto::DOUBLE);
+  for (double i = 0; i < count; ++i) {
+    if (x.element == Element::Float) tensor.add_float_data(static_cast<float>(bounds[0] + i * bounds[2]));
+    else tensor.add_double_data(bounds[0] + i * bounds[2]);
+  }
+  tensor.add_dims(std::max<int64_t>(0, static_cast<int64_t>(count)));
+  n.out = {BoundOf(tensor, "range", n.w)};
+  n.out[0].half = x.half;
+}
+
 void Range(Node& n) {
+  if (n.In(0).element == Element::Float || n.In(0).element == Element::Double) return RangeOfReals(n);
   for (size_t i = 0; i < 3; ++i)
     if (n.KnownInts(i, "bounds").size() != 1) throw Fault{"a bound is no single number"};
   const int64_t to = n.KnownInts(1, "bounds")[0], step = n.KnownInts(2, "bounds")[0];
@@ -316,7 +368,7 @@ void AddShapeOps(Handlers& all) {
   const std::pair<const char*, Handler> ops[] = {
       {"Identity", Identity}, {"Dropout", Dropout}, {"Constant", Constant}, {"ConstantOfShape", ConstantOfShape}, {"Shape", Shape}, {"Size", Size},
       {"Reshape", Reshape}, {"Flatten", Flatten}, {"Squeeze", Squeeze}, {"Unsqueeze", Unsqueeze}, {"Transpose", Transpose}, {"Concat", Concat},
-      {"Split", Split}, {"Slice", Slice}, {"Gather", Gather}, {"Expand", Expand}, {"Tile", Tile}, {"Pad", Pad}, {"Range", Range}};
+      {"Split", Split}, {"Slice", Slice}, {"Gather", Gather}, {"Expand", Expand}, {"Tile", Tile}, {"Pad", Pad}, {"Range", Range}, {"CenterCropPad", CenterCropPad}};
   for (const auto& [name, handler] : ops) all[name] = handler;
 }
 

@@ -122,9 +122,9 @@ Bound Pictures(Node& n, const Bound& x, int64_t channels, int64_t batch, const W
   return n.w.Reshape(n.w.Permute(n.w.Reshape(x, {channels * w.outs(), batch}), {1, 0}), dims);
 }
 
-void Conv(Node& n) {
-  const Bound &x = n.In(0), &weight = n.In(1);
-  n.Real(x);
+}  // namespace
+
+Bound Convolved(Node& n, const Bound& x, const Bound& weight, const std::optional<Bound>& bias) {
   if (weight.rank() != x.rank() || x.rank() < 3) throw Fault{"its weight does not have the picture's axes"};
   const int64_t groups = n.Int("group", 1), outs = weight.dims[0], channels = x.dims[1], batch = x.dims[0];
   if (groups < 1 || channels % groups != 0 || outs % groups != 0 || weight.dims[1] != channels / groups) throw Fault{"its groups are not parts of the channels"};
@@ -132,8 +132,15 @@ void Conv(Node& n) {
   const int64_t rows = channels / groups * w.kernels(), columns = w.outs() * batch;
   const Bound seen = n.w.Reshape(Gathered(n, x, w, Places(w), 0), {groups, rows, columns});
   Bound made = n.w.Reshape(n.w.MatMul(n.w.Reshape(weight, {groups, outs / groups, rows}), seen), {outs, columns});
-  if (n.Has(2)) made = n.w.Elementwise(made.element, {made, n.w.Reshape(n.In(2), {outs, 1})}, "{0} + {1}");
-  n.out = {Pictures(n, made, outs, batch, w)};
+  if (bias) made = n.w.Elementwise(made.element, {made, n.w.Reshape(*bias, {outs, 1})}, "{0} + {1}");
+  return Pictures(n, made, outs, batch, w);
+}
+
+namespace {
+
+void Conv(Node& n) {
+  n.Real(n.In(0));
+  n.out = {Convolved(n, n.In(0), n.In(1), n.Has(2) ? n.in[2] : std::nullopt)};
 }
 
 // The windows of a transposed convolution: each place of the result sees those of the picture that a convolution would have spread there.
@@ -184,14 +191,33 @@ void ConvTranspose(Node& n) {
   n.out = {Pictures(n, made, each * groups, batch, w)};
 }
 
+// Where the largest of each window is, counted through all pictures in row-major order.
+Bound LargestPlaces(Node& n, const Bound& seen, const Windows& w, const std::vector<int64_t>& places, int64_t channels, int64_t batch) {
+  const int64_t outs = w.outs(), columns = outs * batch, area = CountOf(w.size);
+  const Bound rows = n.w.Reshape(n.w.Permute(seen, {0, 2, 1}), {channels * columns, w.kernels()});
+  const Bound which = n.w.Reshape(n.w.Let(Element::Int, {channels * columns}, "T.argmaxRows " + n.w.Use(rows)), {channels, outs, batch});
+  std::vector<int64_t> at, of_channel, of_picture;
+  for (int64_t o = 0; o < outs; ++o) at.push_back(o);
+  for (int64_t c = 0; c < channels; ++c) of_channel.push_back(c * area);
+  for (int64_t b = 0; b < batch; ++b) of_picture.push_back(b * channels * area);
+  const Bound entry = n.w.Elementwise(Element::Int, {which, n.w.Ints({outs, 1}, std::move(at))}, fmt::format("{{0}} * {} + {{1}}", outs));
+  const Bound place = n.w.Gather(n.w.Ints(places), 0, n.w.Reshape(entry, {channels * columns}));
+  return n.w.Elementwise(Element::Int, {n.w.Reshape(place, {channels, outs, batch}), n.w.Ints({channels, 1, 1}, std::move(of_channel)), n.w.Ints({batch}, std::move(of_picture))}, "{0} + {1} + {2}");
+}
+
 void MaxPool(Node& n) {
-  n.OnlyFirst();
   const Bound& x = n.In(0);
-  n.Real(x);
+  if (x.element == Element::Bool) throw Fault{"it is of numbers"};
   const Windows w = WindowsOf(n, x, n.Ints("kernel_shape", {}), n.Int("ceil_mode", 0) != 0);
   const int64_t channels = x.dims[1], batch = x.dims[0];
-  const Bound seen = Gathered(n, x, w, Places(w), -INFINITY);
+  const std::vector<int64_t> places = Places(w);
+  if (x.element == Element::Int && x.width.bits > 32) throw Fault{"it is of numbers of 64 bits"};
+  const double least = x.element != Element::Int ? -INFINITY : x.width.has_sign ? -std::ldexp(1.0, x.width.bits - 1) : 0;
+  const Bound seen = Gathered(n, x, w, places, least);
   n.out = {Pictures(n, n.w.Reduce("max", seen, {1}, false), channels, batch, w)};
+  if (!n.Wanted(1)) return;
+  if (n.Int("storage_order", 0) != 0) throw Fault{"its result 1 is asked for by columns"};
+  n.out.push_back(Pictures(n, LargestPlaces(n, seen, w, places, channels, batch), channels, batch, w));
 }
 
 void AveragePool(Node& n) {
@@ -233,10 +259,43 @@ void AveragePool(Node& n) {
   n.out = {Pictures(n, n.w.Elementwise(x.element, {sum, n.w.Reshape(counts, {outs, 1})}, "{0} / {1}"), channels, batch, w)};
 }
 
+// The columns of a convolution added up where they came from.
+void Col2Im(Node& n) {
+  const Bound& x = n.In(0);
+  n.Real(x);
+  const Dims image = n.KnownInts(1, "sizes"), block = n.KnownInts(2, "sizes");
+  Bound picture = x;
+  picture.dims = {1, 1};
+  picture.dims.insert(picture.dims.end(), image.begin(), image.end());
+  const Windows w = WindowsOf(n, picture, block, false);
+  if (x.rank() != 3 || x.dims[1] % w.kernels() != 0 || x.dims[2] != w.outs()) throw Fault{"its columns are not those of such windows"};
+  const int64_t batch = x.dims[0], channels = x.dims[1] / w.kernels(), area = CountOf(image), width = batch * channels;
+  std::vector<int64_t> places = Places(w);
+  std::replace(places.begin(), places.end(), int64_t{-1}, area);  // what fell outside goes to one row more
+  const Bound rows = n.w.Reshape(n.w.Permute(n.w.Reshape(x, {batch, channels, w.kernels(), w.outs()}), {2, 3, 0, 1}), {w.kernels() * w.outs(), width});
+  const Bound sums = n.w.Let(x.element, {area + 1, width}, fmt::format("T.scatterAdd 0 {} {}", n.w.Use(n.w.Ints(std::move(places))), n.w.Use(rows)));
+  const Bound inside = n.w.Let(x.element, {area, width}, fmt::format("T.slice 0 {}", n.w.Use(sums)));
+  Dims dims = {batch, channels};
+  dims.insert(dims.end(), image.begin(), image.end());
+  n.out = {n.w.Reshape(n.w.Permute(n.w.Reshape(inside, {area, batch, channels}), {1, 2, 0}), dims)};
+}
+
+// The p-th root of the sum of p-th powers.
+void LpPool(Node& n) {
+  const Bound& x = n.In(0);
+  n.Real(x);
+  const int64_t p = n.Int("p", 2);
+  if (p < 1 || p > 64) throw Fault{"its power is none"};
+  const Windows w = WindowsOf(n, x, n.Ints("kernel_shape", {}), n.Int("ceil_mode", 0) != 0);
+  const Bound powers = n.w.Elementwise(x.element, {x}, p == 1 ? "abs {0}" : fmt::format("abs {{0}} ** {}", p));
+  const Bound sum = n.w.Reduce("sum", Gathered(n, powers, w, Places(w), 0), {1}, false);
+  n.out = {Pictures(n, p == 1 ? sum : n.w.Elementwise(x.element, {sum}, fmt::format("{{0}} ** (1 / {})", p)), x.dims[1], x.dims[0], w)};
+}
+
 }  // namespace
 
 void AddWindows(Handlers& all) {
-  const std::pair<const char*, Handler> ops[] = {{"Conv", Conv}, {"ConvTranspose", ConvTranspose}, {"MaxPool", MaxPool}, {"AveragePool", AveragePool}};
+  const std::pair<const char*, Handler> ops[] = {{"Conv", Conv}, {"ConvTranspose", ConvTranspose}, {"MaxPool", MaxPool}, {"AveragePool", AveragePool}, {"LpPool", LpPool}, {"Col2Im", Col2Im}};
   for (const auto& [name, handler] : ops) all[name] = handler;
 }
 

@@ -34,6 +34,34 @@ class Pictures(nn.Module):
         return self.last(torch.flatten(functional.adaptive_avg_pool2d(self.second(self.first(x)), 1), 1))
 
 
+class Residual(nn.Module):
+    """A stem and two blocks of a ResNet, of which the second has fewer places and more channels."""
+    class Block(nn.Module):
+        def __init__(self, into, out, stride):
+            super().__init__()
+            self.body = nn.Sequential(nn.Conv2d(into, out, 3, stride, 1, bias=False), nn.BatchNorm2d(out), nn.ReLU(), nn.Conv2d(out, out, 3, 1, 1, bias=False), nn.BatchNorm2d(out))
+            self.side = nn.Sequential(nn.Conv2d(into, out, 1, stride, bias=False), nn.BatchNorm2d(out)) if stride != 1 else nn.Identity()
+
+        def forward(self, x):
+            return functional.relu(self.body(x) + self.side(x))
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(3, 8, 7, 2, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(3, 2, 1))
+        self.blocks, self.last = nn.Sequential(self.Block(8, 8, 1), self.Block(8, 16, 2)), nn.Linear(16, 5)
+
+    def forward(self, x):
+        return self.last(torch.flatten(functional.adaptive_avg_pool2d(self.blocks(self.stem(x)), 1), 1))
+
+
+class Sampled(nn.Module):
+    """Pictures in other sizes, turned, and at other places."""
+    def forward(self, x):
+        turn = torch.tensor([[[0.8, -0.6, 0.1], [0.6, 0.8, -0.2]]]).expand(x.shape[0], 2, 3)
+        turned = functional.grid_sample(x, functional.affine_grid(turn, x.shape, align_corners=False), align_corners=False)
+        return (turned, functional.interpolate(x, scale_factor=2, mode="bicubic"), functional.pixel_shuffle(x, 2), functional.lp_pool2d(x.abs(), 2, 2), functional.normalize(x, dim=1))
+
+
 class Larger(nn.Module):
     def __init__(self):
         super().__init__()
@@ -108,17 +136,18 @@ def main():
     torch.backends.mha.set_fastpath_enabled(False)  # its fused layer has no counterpart
     rand, words = torch.randn, torch.randint
     models = {
-        "perceptron": (Perceptron(), rand(2, 4)), "pictures": (Pictures(), rand(2, 3, 12, 12)), "larger": (Larger(), rand(1, 4, 4, 4)),
+        "perceptron": (Perceptron(), rand(2, 4)), "pictures": (Pictures(), rand(2, 3, 12, 12)), "residual": (Residual(), rand(2, 3, 32, 32)), "sampled": (Sampled(), rand(2, 4, 6, 6)), "larger": (Larger(), rand(1, 4, 4, 4)),
         "encoder": (Encoder(), words(0, 11, (2, 7))), "decoder": (Decoder(), words(0, 11, (2, 5))), "turned": (Turned(), rand(2, 5, 16)),
         "lstm": (Recurrent(nn.LSTM, batch_first=True, num_layers=2), rand(2, 4, 5)), "both_ways": (Recurrent(nn.LSTM, bidirectional=True), rand(4, 2, 5)),
         "gru": (Recurrent(nn.GRU, batch_first=True), rand(2, 4, 5)), "rnn": (Recurrent(nn.RNN), rand(4, 2, 5)), "many": (Many(), rand(2, 3, 6)),
     }
     for name, (model, x) in models.items():
         model.eval()
-        for dynamo in (True, False):
-            path = os.path.join(folder, "%s-%s.onnx" % (name, "dynamo" if dynamo else "traced"))
+        # With opset 23 attention is one op.
+        for way, dynamo, more in (("dynamo", True, {}), ("traced", False, {"opset_version": 20} if name == "sampled" else {}), ("newer", True, {"opset_version": 23})):
+            path = os.path.join(folder, "%s-%s.onnx" % (name, way))
             with torch.no_grad():
-                torch.onnx.export(model, (x,), path, dynamo=dynamo, verbose=False)
+                torch.onnx.export(model, (x,), path, dynamo=dynamo, verbose=False, **more)
                 results = model(x)
             results = results if isinstance(results, tuple) else (results,)
             numpy.savez(path[:-5] + ".npz", x=x.numpy(), **{"out%d" % i: each.numpy() for i, each in enumerate(results)})

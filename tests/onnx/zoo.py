@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`dfc import` on whole models: what the module gives is what ONNX Runtime gives, to 1e-4.
+"""`dfc import` on whole models: what the module gives is what ONNX Runtime gives, to 1e-5.
 
     zoo.py --dfc build/dfc [--python INTERPRETER]                 models that are made here, of ONNX's ops; a test
     zoo.py --dfc build/dfc --torch INTERPRETER [--keep FOLDER]    what torch exports, in both of its ways: torch_models.py, by hand
@@ -16,7 +16,7 @@ import tempfile
 
 from interpreter import go_on_in
 
-CLOSE = 1e-4
+CLOSE = 1e-5
 
 
 def tensor(rng, name, *dims):
@@ -166,6 +166,42 @@ def whole_numbers(rng):
     return model({"x": numpy.array([-7, -1, 0, 5, 250, 70000])}, nodes, [ints("large", [100000] * 6, kind.INT32), ints("bytes", [200] * 6, kind.UINT8), ints("three", [3])])
 
 
+def quantised(rng):
+    """A convolution and a product of numbers that were made small, as tools that quantise models write them."""
+    node, kind = helper.make_node, onnx.TensorProto
+
+    def of(name, code, *values, dims=()):
+        return helper.make_tensor(name, code, dims, values)
+
+    bytes_of = [int(x) for x in rng.integers(-100, 100, 54)]
+    return model({"x": rng.standard_normal((2, 3, 6, 6)).astype(numpy.float32)},
+                 [node("QuantizeLinear", ["x", "s", "z"], ["q"]), node("DequantizeLinear", ["q", "s", "z"], ["d"]), node("DequantizeLinear", ["k", "ks", "kz"], ["kd"], axis=0),
+                  node("Conv", ["d", "kd"], ["c"]), node("Relu", ["c"], ["r"]), node("Flatten", ["r"], ["f"]), node("DynamicQuantizeLinear", ["f"], ["fq", "fs", "fz"]),
+                  node("MatMulInteger", ["fq", "w", "fz", "wz"], ["m"]), node("Cast", ["m"], ["mf"], to=kind.FLOAT), node("Mul", ["fs", "ws"], ["both"]), node("Mul", ["mf", "both"], ["y"])],
+                 [of("s", kind.FLOAT, 0.02), of("z", kind.UINT8, 120), helper.make_tensor("k", kind.INT8, [2, 3, 3, 3], bytes_of), of("ks", kind.FLOAT, 0.01, 0.02, dims=[2]),
+                  of("kz", kind.INT8, 0, 3, dims=[2]), helper.make_tensor("w", kind.INT8, [32, 4], [int(x) for x in rng.integers(-120, 120, 128)]), of("wz", kind.INT8, -2), of("ws", kind.FLOAT, 0.03)])
+
+
+def sampled(rng):
+    """A picture in another size by cubic sums, and at places that are computed."""
+    node = helper.make_node
+    return model({"x": rng.standard_normal((2, 3, 7, 5)).astype(numpy.float32), "places": rng.uniform(-1.3, 1.3, (2, 4, 6, 2)).astype(numpy.float32)},
+                 [node("Resize", ["x", "", "scales"], ["a"], mode="cubic", cubic_coeff_a=-0.5, coordinate_transformation_mode="half_pixel"),
+                  node("GridSample", ["a", "places"], ["b"], mode="linear", padding_mode="border", align_corners=1),
+                  node("GridSample", ["x", "places"], ["c"], mode="cubic", padding_mode="reflection"), node("GridSample", ["x", "places"], ["d"], mode="nearest"),
+                  node("LpPool", ["b"], ["e"], kernel_shape=[2, 3], p=2), node("ReduceMean", ["c"], ["f"]), node("Add", ["e", "f"], ["g"]), node("ReduceMax", ["d"], ["h"]), node("Mul", ["g", "h"], ["y"])],
+                 [helper.make_tensor("scales", onnx.TensorProto.FLOAT, [4], [1, 1, 2, 1.6])], opset=20)
+
+
+def one_op(rng):
+    """Attention as one op, with turned places, fewer heads of keys, and a frontier."""
+    node = helper.make_node
+    return model({"q": rng.standard_normal((2, 5, 24)).astype(numpy.float32), "k": rng.standard_normal((2, 5, 12)).astype(numpy.float32), "v": rng.standard_normal((2, 5, 12)).astype(numpy.float32)},
+                 [node("RotaryEmbedding", ["q", "c", "s", "at"], ["qr"], num_heads=4), node("RotaryEmbedding", ["k", "c", "s", "at"], ["kr"], num_heads=2, interleaved=1),
+                  node("Attention", ["qr", "kr", "v"], ["y"], q_num_heads=4, kv_num_heads=2, is_causal=1)],
+                 [tensor(rng, "c", 7, 3), tensor(rng, "s", 7, 3), ints("at", [[0, 1, 2, 3, 4], [2, 3, 4, 5, 6]])], opset=23)
+
+
 def functions(rng):
     """Functions of the model's own, one in the other, with attributes; an operand that a call leaves out."""
     node, own = helper.make_node, "here"
@@ -233,7 +269,7 @@ def main():
     dfc, failed, count = os.path.abspath(args.dfc), 0, 0
     made = {"perceptron": perceptron, "pictures": pictures, "attention": attention, "lstm": recurrent("LSTM", 4), "both_ways": recurrent("LSTM", 4, direction="bidirectional"),
             "gru": recurrent("GRU", 3, linear_before_reset=1), "rnn": recurrent("RNN", 1, direction="reverse"), "choices": choices, "functions": functions, "whole_numbers": whole_numbers,
-            "rounds_27": rounds(27), "rounds_2": rounds(2), "halves": halves}
+            "rounds_27": rounds(27), "rounds_2": rounds(2), "halves": halves, "quantised": quantised, "sampled": sampled, "one_op": one_op}
     with tempfile.TemporaryDirectory() as folder:
         cases = []
         if args.torch:

@@ -3,6 +3,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "llvm/ADT/DenseSet.h"
 #include "runtime/engines/tagged/code/frameless.h"
 #include "runtime/engines/tagged/code/scheduled_data.h"
 #include "runtime/engines/tagged/exec/calls.h"
@@ -138,9 +139,13 @@ void SendHeld(Worker& w, Frame* frame, const ScheduledState& from) {
 
 bool LeaveAllScheduled(Worker& w) {
   OutlineAll(w);
+  // Who is on the stack goes on anyway: it may have been given what it waited for, and stand where there is no state. So do those that wait for it.
+  llvm::DenseSet<Frame*> going;
+  for (const Worker::Item& item : w.stack)
+    for (Frame* at = item.frame; at && at->flags & kScheduled && going.insert(at).second && at->flags & kScheduledCaller;) at = at->parent;
   std::vector<Frame*> frames;
   w.event_code_calls = w.pool.ForEachLive([&](Frame* frame) {
-    if (frame->flags & kScheduled && frame->refs) frames.push_back(frame);
+    if (frame->flags & kScheduled && frame->refs && !going.contains(frame)) frames.push_back(frame);
   });
   std::vector<const ScheduledState*> from;
   for (Frame* frame : frames) {
@@ -151,7 +156,7 @@ bool LeaveAllScheduled(Worker& w) {
     SendHeld(w, frames[i], *from[i]);
     w.Unref(frames[i]);
   }
-  return !frames.empty();
+  return !frames.empty() || !going.empty();
 }
 
 // ---------------------------------------------------------------- frames

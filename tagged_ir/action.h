@@ -47,8 +47,9 @@ enum class Question : uint8_t {
   FileExists, DirectoryExists, List, MakeDirectory, MakeDirectories, RemoveFile, RemoveDirectory, RemoveTree, Rename, CurrentDirectory,
   Variable, Environment,
   Clock, ProcessorTime,  // need no grant
+  Generator,             // nor does this: two words of the run, "s" and "t", which "S" and "T" set; 0 at the beginning
 };
-inline constexpr uint8_t kQuestions = static_cast<uint8_t>(Question::ProcessorTime) + 1;
+inline constexpr uint8_t kQuestions = static_cast<uint8_t>(Question::Generator) + 1;
 
 // What a handler is told of a failure that is no value: the number in its PrimReply.
 enum class Caught : uint8_t { Error, DivideByZero, Overflow, NoMatch, Io, Exit };

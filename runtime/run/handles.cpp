@@ -254,6 +254,11 @@ Handles::Reply Handles::Ask(ir::Question what, int64_t number, std::string_view 
   switch (what) {
     case Line: case Char: case Contents: case IsEnd: case Close: case Flush: case Buffer: case IsOpen: case Size:
       return OfHandle(what, number, text);
+    case Generator: {
+      int64_t& word = generator_[text == "t" || text == "T"];
+      if (text == "S" || text == "T") word = number;
+      return {word, Value::Word(list_.nil), ""};
+    }
     default: break;
   }
   Host::Answer answer = host_.Ask(what, number, text);

@@ -58,6 +58,7 @@ class Handles {
   std::string LeftOfInput();
 
  private:
+  int64_t generator_[2] = {};  // of random numbers that all actions of the run share
   enum class State : uint8_t { Open, SemiClosed, Closed };
   struct Handle {
     std::string name;

@@ -58,6 +58,13 @@ build n x t = if n == 0 then t else build (n - 1) ((x * 1103515245 + 12345) `mod
 main :: IO ()
 main = print (size (build SIZE 1 Leaf))
 """
+# A local list that refers to itself: its cell is there before what it captures.
+KNOT = """
+around :: Int -> Int
+around n = sum (take 3 xs) where xs = n : map (+ 0) xs
+main :: IO ()
+main = print (sum (map around [1 .. SIZE]))
+"""
 # Of Floats in vectors of eight, which is what valgrind has at most. A tile whose vectors are kept in memory shows here.
 PRODUCT = """
 import qualified Tensor as T
@@ -84,6 +91,7 @@ PROGRAMS = [
     ("an element of length (filter even (upto 1 n)) at -O0", STREAM, ["-O0"], (3000, 15000), lambda n: n),
     ("an element of five rows that are lazy lists", ROW, [], (3000, 15000), lambda n: 5 * n),
     ("a product of [16, 96] and [96, 96]", PRODUCT, [], (20, 120), lambda n: n),
+    ("a call that makes a list of three that refers to itself", KNOT, [], (2000, 10000), lambda n: n),
     ("an insertion into a tree", TREE, [], (500, 2500), lambda n: n),
 ]
 

@@ -145,9 +145,9 @@ def compare(program, dfc, runs, patience, without):
             for label, words in commands.items():
                 limit = patience / 3 if label == "ghc" else max(patience, 20 * samples["ghc"][0][0])
                 samples[label].append(measure(words, folder, stdin, limit))
+                if samples["ghc"][0][1] < 0:
+                    return "ghc", "ends by signal %d" % -samples["ghc"][0][1]
         ghc, ours = samples["ghc"][0], samples["dfc"][0]
-        if ghc[1] < 0:
-            return "ghc", "ends by signal %d" % -ghc[1]
         if ours[1] < 0:
             return "dfc", "takes more than %.0f s, ghc %.2f" % (max(patience, 20 * ghc[0]), ghc[0])
         if (ours[1] != 0) != (ghc[1] != 0):

@@ -87,7 +87,8 @@ FAULTS = [
      "if (i < out_.params[fun.index].size() && out_.params[fun.index][i]) demand.And(std::move(arg));",
      "demand.And(std::move(arg));"),
     ("lets-strict-in-lets", STRICTNESS, "if (done[i] || !demand.Has(expr->bindings[i].var)) continue;", "if (done[i]) continue;"),
-    ("everything-cheap", "lower/build/let.cpp", "!IsCheap(binding.value, budget)", "IsCheap(binding.value, budget)"),
+    ("everything-cheap", "lower/build/let.cpp", "if (early == Early::No) {",
+     "if (early != Early::No && !strictness_.strict_lets.contains(binding.var.index)) {"),
 
     # ---- the tagged engine
     ("tagged-side", STEP, "branch.is_bool ? predicate == 0 : static_cast<uint32_t>(predicate);",

@@ -13,8 +13,8 @@ namespace df::tagged {
 
 namespace {
 
-constexpr size_t kMostRegions = 400;
-constexpr size_t kMostSteps = 6000;
+constexpr size_t kMostRegions = 1000;
+constexpr size_t kMostSteps = 16000;
 constexpr size_t kLongestCopied = 12;  // steps
 constexpr uint32_t kGiven = kNone - 1;
 

@@ -91,7 +91,11 @@ void ReportCoercion(State& s, const Wanted& wanted, const Wanted& missing) {
 
 void ReportEndless(State& s, Span span) {
   if (!s.types.endless.valid()) return;
-  const TypeId type = std::exchange(s.types.endless, TypeId());
+  // It stays what it is until the next module: no family is computed any more, since what it gave may hold it again.
+  const TypeId type = s.types.endless;
+  for (const auto& [cls, other, at] : s.reported)
+    if (cls == s.program.equality && other == type && at == kNowhere) return;
+  s.reported.push_back({s.program.equality, type, kNowhere});
   const TyConId con = s.types.Head(type);
   const TypeFamily& family = s.types.families[s.types.cons[con].family];
   s.Error(Diag::FamilyEndless, span, s.types.SizeOf(type) > kShownSize / 50 ? fmt::format("{} ..", Text(s.types.cons[con].name)) : PrintType(s, type), Types::kMostReductions)

@@ -39,6 +39,7 @@ void ForgetInstances(State& s) {
 
 bool RunPhases(State& s) {
   uint32_t errors = s.diags.error_count();
+  s.types.endless = TypeId();
   OpenScope(s);
   DeclareTypes(s);
   for (const auto& [decl, id] : s.classes) DeclareClass(s, decl);

@@ -16,6 +16,8 @@ bool Specialiser::Run(core::VarId entry) {
     Translate(work);
   }
   SettlePolys();
+  if (const df::TypeId type = p_.core.types.endless; type.valid())
+    p_.diags.Report(Diag::FamilyEndless, var.span, Text(p_.core.types.cons[p_.core.types.Head(type)].name), df::Types::kMostReductions);
   return !p_.diags.has_errors();
 }
 

@@ -22,7 +22,7 @@ def npy(descr, shape, data, version=1, order="False", header=None):
 
 FLOATS = struct.pack("<6f", 1, 2, 3, 4.5, -5, 6)
 INTS = struct.pack("<3q", 1, -2, 3)
-# name, type, file, what is printed or a part of the message
+# name, type or program, file, what is printed or a part of the message
 CASES = [
     ("floats", "Float [2, 3]", npy("<f4", "(2, 3)", FLOATS), "[[1.0,2.0,3.0],[4.5,-5.0,6.0]]"),
     ("version 2", "Float [2, 3]", npy("<f4", "(2, 3)", FLOATS, 2), "[[1.0,2.0,3.0],[4.5,-5.0,6.0]]"),
@@ -33,6 +33,8 @@ CASES = [
     ("truth values", "Bool [2]", npy("|b1", "(2,)", b"\0\1"), "[False,True]"),
     ("no elements", "Int [0, 3]", npy("<i8", "(0, 3)", b""), "[]"),
     ("column-major vector", "Int [3]", npy("<i8", "(3,)", INTS, order="True"), "[1,-2,3]"),
+    ("sizes of a main without a signature", "f :: Tensor Float [n] -> Tensor Float [n]\nf x = x\nmain x = f x\n", npy("<f4", "(6,)", FLOATS),
+     "[1.0,2.0,3.0,4.5,-5.0,6.0]"),
     ("other shape", "Float [3, 2]", npy("<f4", "(2, 3)", FLOATS), "the shape [2, 3], and a Tensor Float [3, 2] is expected"),
     ("other elements", "Double [2, 3]", npy("<f4", "(2, 3)", FLOATS), "a Tensor Double [2, 3] is expected: write it with .astype('<f8')"),
     ("big-endian", "Float [2, 3]", npy(">f4", "(2, 3)", FLOATS), "an array of `>f4`"),
@@ -66,7 +68,7 @@ def main():
         program, array = os.path.join(folder, "main.df"), os.path.join(folder, "x.npy")
         for name, type, data, want in CASES:
             with open(program, "w", encoding="utf-8") as file:
-                file.write(PROGRAM % (type, type))
+                file.write(type if "\n" in type else PROGRAM % (type, type))
             with open(array, "wb") as file:
                 file.write(data)
             done = subprocess.run([args.dfc, "run", program, "--input", "x=@" + array], stdout=subprocess.PIPE,

@@ -200,6 +200,7 @@ Coerced Coercion::Compare(TypeId a, TypeId b, int depth) {
   std::reverse(mine.begin(), mine.end());
   std::reverse(theirs.begin(), theirs.end());
   if (types.Kind(left) == TypeKind::Con && left == right && mine.size() == theirs.size()) return Arguments(types.ConOf(left), mine, theirs, depth);
+  if (types.Kind(left) == TypeKind::Meta || types.Kind(right) == TypeKind::Meta) return Given(a, b);
   if (types.Kind(left) != TypeKind::Con || types.Kind(right) != TypeKind::Con) {
     // `m a` of a variable m: whatever that does with its argument.
     if (types.Kind(a) == TypeKind::App && types.Kind(b) == TypeKind::App) {

@@ -87,8 +87,52 @@ void Add(State& s, TyConId con, FamilyEquation equation) {
   s.types.AddEquation(number, std::move(equation));
 }
 
-// `closed`: the family in whose declaration it stands; invalid for an instance.
-void DeclareEquation(State& s, const ast::TypeEquation& written, TyConId closed) {
+// Whether the two are written alike.
+bool IsSameType(const ast::Type* a, const ast::Type* b) {
+  if (a->kind != b->kind) return false;
+  auto all = [](ast::List<ast::Type*> x, ast::List<ast::Type*> y) {
+    return x.size() == y.size() && llvm::all_of(llvm::zip(x, y), [](const auto& pair) { return IsSameType(std::get<0>(pair), std::get<1>(pair)); });
+  };
+  switch (a->kind) {
+    case ast::TypeKind::Con: return llvm::cast<ast::ConType>(a)->name.text == llvm::cast<ast::ConType>(b)->name.text;
+    case ast::TypeKind::Var: return llvm::cast<ast::VarType>(a)->name == llvm::cast<ast::VarType>(b)->name;
+    case ast::TypeKind::App:
+      return IsSameType(llvm::cast<ast::AppType>(a)->fn, llvm::cast<ast::AppType>(b)->fn) && IsSameType(llvm::cast<ast::AppType>(a)->arg, llvm::cast<ast::AppType>(b)->arg);
+    case ast::TypeKind::Fun:
+      return IsSameType(llvm::cast<ast::FunType>(a)->from, llvm::cast<ast::FunType>(b)->from) && IsSameType(llvm::cast<ast::FunType>(a)->to, llvm::cast<ast::FunType>(b)->to);
+    case ast::TypeKind::Tuple: return all(llvm::cast<ast::TupleType>(a)->elements, llvm::cast<ast::TupleType>(b)->elements);
+    case ast::TypeKind::List: return all(llvm::cast<ast::ListType>(a)->elements, llvm::cast<ast::ListType>(b)->elements);
+    default: return true;
+  }
+}
+
+// An equation within an instance is of a family of its class, at the types of the instance.
+bool FitsInstance(State& s, const TypeFamily& family, const ast::TypeEquation& written, llvm::ArrayRef<const ast::Type*> args, const ast::InstanceDecl* instance) {
+  const ClassId* cls = instance ? Look(s.scope->classes, instance->cls) : nullptr;
+  if (!cls && family.owner == UINT32_MAX) return true;
+  const std::string_view name = Text(s.types.cons[family.con].name);
+  if (!instance) {
+    s.Error(Diag::FamilyEquation, written.left->span, name, "stands outside of the instances of the class that the family belongs to").Note(Shown(s, family.span), "the family is declared here");
+    return false;
+  }
+  if (!cls || family.owner != cls->index) {
+    s.Error(Diag::FamilyEquation, written.left->span, name, "stands in an instance of another class").Note(Shown(s, family.span), "the family is declared here");
+    return false;
+  }
+  const std::vector<TyVarId>& params = s.program.classes[*cls].params;
+  llvm::SmallVector<const ast::Type*> types(instance->args.begin(), instance->args.end());
+  if (types.empty()) types.push_back(instance->type);
+  for (size_t i = 0; i < args.size() && i < family.params.size(); ++i)
+    for (size_t k = 0; k < params.size() && k < types.size(); ++k)
+      if (s.types.vars[params[k]].name == s.types.vars[family.params[i]].name && !IsSameType(args[i], types[k])) {
+        s.Error(Diag::FamilyEquation, args[i]->span, name, fmt::format("is of `{}`, and the instance of `{}`", s.diags.sources().Text(args[i]->span), s.diags.sources().Text(types[k]->span)));
+        return false;
+      }
+  return true;
+}
+
+// `closed`: the family in whose declaration it stands; invalid for others. `instance`: that it stands in, if any.
+void DeclareEquation(State& s, const ast::TypeEquation& written, TyConId closed, const ast::InstanceDecl* instance = nullptr) {
   ast::Name name{};
   llvm::SmallVector<const ast::Type*> args;
   if (!LeftSide(written.left, s, name, args)) return;
@@ -109,6 +153,7 @@ void DeclareEquation(State& s, const ast::TypeEquation& written, TyConId closed)
     s.Error(Diag::FamilyEquation, written.left->span, Text(name.text), fmt::format("has {} arguments instead of {}", args.size(), s.types.cons[con].arity));
     return;
   }
+  if (!closed.valid() && !FitsInstance(s, s.types.families[number], written, args, instance)) return;
   const uint32_t errors = s.diags.error_count();
   TypeVarScope scope;
   FamilyEquation equation;
@@ -180,6 +225,8 @@ void SettleFamilyKinds(State& s) {
   for (const auto& [decl, con] : s.families) {
     const TypeFamily& family = s.types.families[s.types.cons[con].family];
     KindId kind = decl->result ? ConvertKind(s, decl->result) : s.env.kinds.Star();
+    if (const auto* result = decl->result ? llvm::dyn_cast<ast::ConType>(decl->result) : nullptr; result && Text(result->name.text) == "Constraint")
+      s.Error(Diag::NotSupported, result->span, "families of contexts (of the kind `Constraint`) are").Hint("a class with an instance for each case can say the same: `class AllShow ts`");
     std::vector<KindId> params;
     for (const ast::Name& param : decl->params) {
       params.push_back(s.env.kinds.Fresh());
@@ -204,7 +251,7 @@ void DeclareEquations(State& s) {
     if (const auto* instance = llvm::dyn_cast<ast::TypeInstanceDecl>(decl)) DeclareEquation(s, instance->equation, TyConId());
     if (const auto* instance = llvm::dyn_cast<ast::InstanceDecl>(decl))
       for (const ast::Decl* member : instance->members)
-        if (const auto* equation = llvm::dyn_cast<ast::TypeInstanceDecl>(member)) DeclareEquation(s, equation->equation, TyConId());
+        if (const auto* equation = llvm::dyn_cast<ast::TypeInstanceDecl>(member)) DeclareEquation(s, equation->equation, TyConId(), instance);
     if (const auto* cls = llvm::dyn_cast<ast::ClassDecl>(decl))
       for (const ast::Decl* member : cls->members)
         if (const auto* equation = llvm::dyn_cast<ast::TypeInstanceDecl>(member)) DeclareDefault(s, cls, equation->equation);

@@ -48,8 +48,10 @@ void ExplainFamilies(State& s, TypeId a, TypeId b) {
   const TypeId open = UndecidedArgument(s, family, args);
   const std::vector<std::string> text = PrintTypes(s, {stuck, open.valid() ? open : stuck});
   const std::string_view name = Text(s.types.cons[con].name);
-  s.diags.Note(Shown(s, family.span), open.valid() ? fmt::format("`{}` stays as it is: which equation of the family `{}` fits depends on `{}`, of which nothing is known", text[0], name, text[1])
-                                                   : fmt::format("`{}` stays as it is: no equation of the family `{}` fits", text[0], name));
+  const bool may_fit = family.closed && !s.types.IsGround(stuck);
+  const std::string why = open.valid() ? fmt::format("which equation of the family `{}` fits depends on `{}`, of which nothing is known", name, text[1])
+                                       : fmt::format("no equation of the family `{}` {}", name, may_fit ? "surely fits" : "fits");
+  s.diags.Note(Shown(s, family.span), fmt::format("`{}` stays as it is: {}", text[0], why));
   if (left.valid() && right.valid() && s.types.Head(left) == s.types.Head(right) && left != right)
     s.diags.Note(Span(), fmt::format("that a family gives one type for two arguments does not say that these are one: `{}` is not injective", name));
 }
@@ -89,7 +91,11 @@ void ReportCoercion(State& s, const Wanted& wanted, const Wanted& missing) {
 
 void ReportEndless(State& s, Span span) {
   if (!s.types.endless.valid()) return;
-  const TypeId type = std::exchange(s.types.endless, TypeId());
+  // It stays what it is until the next module: no family is computed any more, since what it gave may hold it again.
+  const TypeId type = s.types.endless;
+  for (const auto& [cls, other, at] : s.reported)
+    if (cls == s.program.equality && other == type && at == kNowhere) return;
+  s.reported.push_back({s.program.equality, type, kNowhere});
   const TyConId con = s.types.Head(type);
   const TypeFamily& family = s.types.families[s.types.cons[con].family];
   s.Error(Diag::FamilyEndless, span, s.types.SizeOf(type) > kShownSize / 50 ? fmt::format("{} ..", Text(s.types.cons[con].name)) : PrintType(s, type), Types::kMostReductions)

@@ -206,6 +206,15 @@ bool IsConstructorName(Symbol name) {
   return first == ':' || std::isupper(first);
 }
 
+// The type belongs to what is around the group; but for sizes of tensors, if `sizes`: of main's parameters the inputs say them.
+void LowerAllBut(State& s, TypeId type, bool sizes) {
+  TypeId element, shape, whole = s.unify.Prune(type);
+  if (sizes && s.types.IsTensor(s.unify.Zonk(whole), &element, &shape)) return s.unify.Lower(element, s.unify.level);
+  if (!sizes || s.types.Kind(whole) != TypeKind::App) return s.unify.Lower(whole, s.unify.level);
+  LowerAllBut(s, s.types.FnOf(whole), sizes);
+  LowerAllBut(s, s.types.ArgOf(whole), sizes);
+}
+
 void InferGroup(State& s, llvm::ArrayRef<Binding*> group, bool top, BoundGroup& out) {
   uint32_t errors_before = s.Failures();
   size_t wanted_mark = s.wanted.size();
@@ -248,7 +257,7 @@ void InferGroup(State& s, llvm::ArrayRef<Binding*> group, bool top, BoundGroup& 
   const bool pattern = llvm::any_of(group, [](const Binding* binding) { return binding->pattern != nullptr; });
   restricted &= s.options.restricted && !(s.options.generalises && top && !pattern);
   if (!out.strict.empty() || entry)
-    for (VarId var : members) s.unify.Lower(s.program.vars[var].scheme.type, s.unify.level);
+    for (VarId var : members) LowerAllBut(s, s.program.vars[var].scheme.type, entry && !s.options.repl);
   if (entry) PreferAction(s, s.program.vars[members[0]].scheme.type, wanted_mark);
   if (entry && s.options.repl && s.options.shows_entry && s.Failures() == errors_before &&
       !IsAction(s, s.program.vars[members[0]].scheme.type))

@@ -211,6 +211,7 @@ std::pair<TypeId, KindId> ConvertApplied(State& s, const ast::Type* type, TypeVa
   const auto* con = llvm::dyn_cast<ast::ConType>(head);
   const TypeName* name = con ? LookUpType(s, con->name) : nullptr;
   if (con && args.size() == 2 && Text(con->name.text) == "Tensor" && ReportShape(s, args[0], args[1])) return {s.unify.FreshAny(), kinds.Fresh()};
+  if (name && name->is_synonym() && !FindType(s, con->name)) return {s.unify.FreshAny(), kinds.Fresh()};  // it may be several
   if (name && name->is_synonym()) {
     ResolveSynonym(s, name->synonym);
     size_t wanted = s.env.synonyms[name->synonym].params.size();

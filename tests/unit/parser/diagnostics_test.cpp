@@ -41,7 +41,7 @@ std::vector<Row> Rows() {
       {Diag::Unclosed, "x = (1"},
       {Diag::NestedTooDeeply, "f = " + std::string(2000, '(')},
       {Diag::ChainTooLong, "f :: [a" + [] { std::string s; for (int i = 0; i < 6000; ++i) s += "+a"; return s; }() + "]"},
-      {Diag::NotSupported, "type family F a"},
+      {Diag::NotSupported, "data family F a"},
       {Diag::EmptyBlock, "x = do\ny = 1"},
       {Diag::NeedsExtension, "x = \\case { a -> b }"},
       {Diag::PatternMakesNothing, "{-# LANGUAGE PatternSynonyms #-}\npattern P x = (x, _)"},
@@ -97,7 +97,7 @@ TEST_CASE("no diagnostic of the parser goes untested") {
 
 TEST_CASE("what other Haskells have is refused by name") {
   const std::pair<const char*, const char*> kRows[] = {
-      {"type family F a", "type families"},
+      {"data family F a", "data families"},
       {"x = proc y -> z", "arrows"},
       {"x = mdo { a }", "mdo"},
       {"f :: (forall a. Eq a) => Int", "quantified constraints"},

@@ -47,7 +47,7 @@ enum class Question : uint8_t {
   FileExists, DirectoryExists, List, MakeDirectory, MakeDirectories, RemoveFile, RemoveDirectory, RemoveTree, Rename, CurrentDirectory,
   Variable, Environment,
   Clock, ProcessorTime,  // need no grant
-  Generator,             // nor does this: two words of the run, "s" and "t", which "S" and "T" set; 0 at the beginning
+  Generator,             // nor does this: two words of the run, "s" and "t", which "S" and "T" set; "-": their signs, 1 and 2. 0 at the beginning
 };
 inline constexpr uint8_t kQuestions = static_cast<uint8_t>(Question::Generator) + 1;
 

@@ -255,9 +255,12 @@ Handles::Reply Handles::Ask(ir::Question what, int64_t number, std::string_view 
     case Line: case Char: case Contents: case IsEnd: case Close: case Flush: case Buffer: case IsOpen: case Size:
       return OfHandle(what, number, text);
     case Generator: {
+      // What is below 0 would be a failure: signs are asked for by themselves.
+      if (text == "-") return {(generator_[0] < 0) + 2 * (generator_[1] < 0), Value::Word(list_.nil), ""};
       int64_t& word = generator_[text == "t" || text == "T"];
-      if (text == "S" || text == "T") word = number;
-      return {word, Value::Word(list_.nil), ""};
+      const bool sets = text == "S" || text == "T";
+      if (sets) word = number;
+      return {sets ? 0 : word & INT64_MAX, Value::Word(list_.nil), ""};
     }
     default: break;
   }

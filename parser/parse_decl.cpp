@@ -259,7 +259,7 @@ Decl* Parser::ParseEquation() {
   cut_short_ = false;
   if (look.shape == Shape::Nothing || Is(Kind::Bar)) {
     // Say what it is, if it is something that other Haskells have, or an expression out of place.
-    if (IsOp("$") || (Is(Kind::VarId) && HasSplices()) || (Is(Kind::VarSym) && Text(token().text).substr(0, 1) == "$"))
+    if (IsOp("$") || (HasExtension("TemplateHaskell") && Is(Kind::VarId)) || (Is(Kind::VarSym) && Text(token().text).substr(0, 1) == "$"))
       NotSupported(begin, "Template Haskell splices are");
     else if (!AtAPat())
       Fail("a declaration");

@@ -15,18 +15,14 @@ constexpr std::string_view kOfProperties[] = {"quickCheckAll", "verboseCheckAll"
 
 }  // namespace
 
-bool Parser::HasSplices() const {
-  return llvm::any_of(buffer_.extensions, [](Symbol name) { return Text(name) == "TemplateHaskell"; });
-}
-
 // `$x` or `$(x)`, the `$` next to it.
 bool Parser::AtSplice() const {
-  return IsOp("$") && !token().space_after && (next().kind == Kind::VarId || next().kind == Kind::LeftParen) && HasSplices();
+  return HasExtension("TemplateHaskell") && IsOp("$") && !token().space_after && (next().kind == Kind::VarId || next().kind == Kind::LeftParen);
 }
 
 // `return []` at the top, which only ends what splices behind it can see.
 bool Parser::TakeEmptySplice() {
-  if (!(IsWord("return") || IsWord("pure")) || !HasSplices()) return false;
+  if (!HasExtension("TemplateHaskell") || !(IsWord("return") || IsWord("pure"))) return false;
   if (next().kind != Kind::LeftBracket || TokenAt(pos_ + 2).kind != Kind::RightBracket || !(TokenAt(pos_ + 3).starts_line || TokenAt(pos_ + 3).kind == Kind::EndOfFile || TokenAt(pos_ + 3).kind == Kind::Semicolon))
     return false;
   seen_by_splices_ = pos_;

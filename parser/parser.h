@@ -263,7 +263,6 @@ class Parser {
   ast::Expr* ParseAtom();
   ast::Expr* ParseAtomBase();
   // parse_splice.cpp: what there is of Template Haskell.
-  bool HasSplices() const;  // where the file names TemplateHaskell, and not where all that is known is allowed
   bool AtSplice() const;
   bool TakeEmptySplice();
   ast::Expr* ParseSplice();

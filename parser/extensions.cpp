@@ -18,7 +18,7 @@ constexpr std::string_view kExtensions[] = {
     "LambdaCase", "LiberalTypeSynonyms", "MonoLocalBinds", "MultiParamTypeClasses", "MultiWayIf", "NamedFieldPuns",
     "NullaryTypeClasses", "NumericUnderscores", "OverloadedStrings", "ParallelListComp", "PatternSynonyms", "PolyKinds",
     "PostfixOperators", "QuantifiedConstraints", "RankNTypes", "RecordWildCards", "RoleAnnotations", "Safe",
-    "ScopedTypeVariables", "StandaloneDeriving", "StandaloneKindSignatures", "Strict", "StrictData", "TemplateHaskell", "Trustworthy",
+    "ScopedTypeVariables", "StandaloneDeriving", "StandaloneKindSignatures", "Strict", "StrictData", "Trustworthy",
     "TupleSections", "TypeApplications", "TypeFamilies", "TypeFamilyDependencies", "TypeOperators",
     "TypeSynonymInstances", "UndecidableInstances", "UnicodeSyntax", "Unsafe", "ViewPatterns",
 };
@@ -38,8 +38,8 @@ constexpr std::string_view kRefused[] = {
     "LexicalNegation", "LinearTypes", "MagicHash", "MonadComprehensions", "MonoPatBinds", "NPlusKPatterns",
     "NamedWildCards", "NegativeLiterals", "NumDecimals", "OverlappingInstances",
     "OverloadedLabels", "OverloadedLists", "PackageImports", "ParallelArrays", "PartialTypeSignatures", "QualifiedDo",
-    "QuasiQuotes", "RebindableSyntax", "RecursiveDo", "RelaxedLayout", "StaticPointers", "TemplateHaskellQuotes",
-    "TransformListComp", "TypeInType", "UnboxedSums", "UnboxedTuples", "UndecidableSuperClasses",
+    "QuasiQuotes", "RebindableSyntax", "RecursiveDo", "RelaxedLayout", "StaticPointers", "TemplateHaskell",
+    "TemplateHaskellQuotes", "TransformListComp", "TypeInType", "UnboxedSums", "UnboxedTuples", "UndecidableSuperClasses",
     "UnliftedFFITypes", "UnliftedNewtypes",
 };
 

@@ -115,7 +115,6 @@ void Parser::ParseDecl(Scope scope, llvm::SmallVectorImpl<Decl*>& decls) {
     FailWith(Diag::NotAllowedHere, begin, what, where);
     return false;
   };
-  if (scope == Scope::Module && TakeEmptySplice()) return;
   // `class = 3`: a keyword as a name.
   if (next().kind == Kind::Equals && (Is(Kind::Data) || Is(Kind::Type) || Is(Kind::Class) || Is(Kind::Newtype) ||
                                       Is(Kind::Instance) || Is(Kind::Default) || Is(Kind::Deriving))) {
@@ -259,7 +258,7 @@ Decl* Parser::ParseEquation() {
   cut_short_ = false;
   if (look.shape == Shape::Nothing || Is(Kind::Bar)) {
     // Say what it is, if it is something that other Haskells have, or an expression out of place.
-    if (IsOp("$") || (HasExtension("TemplateHaskell") && Is(Kind::VarId)) || (Is(Kind::VarSym) && Text(token().text).substr(0, 1) == "$"))
+    if (IsOp("$") || (Is(Kind::VarSym) && Text(token().text).substr(0, 1) == "$"))
       NotSupported(begin, "Template Haskell splices are");
     else if (!AtAPat())
       Fail("a declaration");

@@ -155,7 +155,7 @@ bool Parser::AtAtom() const {
     case Kind::LeftParen:
     case Kind::LeftBracket:
     case Kind::Underscore: return true;
-    default: return AtSplice() && token().space_before;
+    default: return false;
   }
 }
 
@@ -193,7 +193,6 @@ Expr* Parser::ParseAtomBase() {
       return ast_.New<VarExpr>(begin, name);
     }
     default:
-      if (AtSplice()) return ParseSplice();
       if (IsOp("?") && next().kind == Kind::VarId && !t.space_after)
         NotSupported(begin, "implicit parameters are");
       else if (IsOp("#") && next().kind == Kind::VarId && !t.space_after)

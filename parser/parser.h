@@ -262,10 +262,6 @@ class Parser {
   ast::Expr* ParseArguments(ast::Expr* fn, Span begin);
   ast::Expr* ParseAtom();
   ast::Expr* ParseAtomBase();
-  // parse_splice.cpp: what there is of Template Haskell.
-  bool AtSplice() const;
-  bool TakeEmptySplice();
-  ast::Expr* ParseSplice();
   bool AtAtom() const;
   bool AtBlockExpr() const;
   bool AtOperator() const;
@@ -310,7 +306,6 @@ class Parser {
   std::vector<std::pair<ast::Name, ast::QualType>> synonym_types_;  // of pattern synonyms, until all are read
   std::vector<std::pair<Symbol, uint32_t>> synonym_arity_;
   bool panic_ = false;
-  size_t seen_by_splices_ = 0;  // tokens above the last `return []`
   bool repl_ = false;
   bool reached_end_ = false;   // something is missing at the end of the text
   bool open_block_ = false;    // a layout block reached to the end of the text

@@ -155,7 +155,7 @@ bool Parser::AtAtom() const {
     case Kind::LeftParen:
     case Kind::LeftBracket:
     case Kind::Underscore: return true;
-    default: return AtSplice();
+    default: return AtSplice() && token().space_before;
   }
 }
 
@@ -194,9 +194,7 @@ Expr* Parser::ParseAtomBase() {
     }
     default:
       if (AtSplice()) return ParseSplice();
-      if (IsOp("$") && IsSplicing() && !t.space_after)
-        NotSupported(begin, "Template Haskell splices are");
-      else if (IsOp("?") && next().kind == Kind::VarId && !t.space_after)
+      if (IsOp("?") && next().kind == Kind::VarId && !t.space_after)
         NotSupported(begin, "implicit parameters are");
       else if (IsOp("#") && next().kind == Kind::VarId && !t.space_after)
         NotSupported(begin, "overloaded labels are");

@@ -68,10 +68,7 @@ bool Parser::TakeEmptySplice() {
 }
 
 bool Parser::AtSplice() const {
-  if (!IsOp("$") || token().space_after || !IsSplicing()) return false;
-  const Token& name = TokenAt(pos_ + (next().kind == Kind::LeftParen ? 2 : 1));
-  return name.kind == Kind::VarId && llvm::is_contained(kSplices, Text(name.text)) &&
-         (next().kind != Kind::LeftParen || TokenAt(pos_ + 3).kind == Kind::RightParen);
+  return IsOp("$") && !token().space_after && IsSplicing() && (next().kind == Kind::VarId || next().kind == Kind::LeftParen);
 }
 
 Expr* Parser::ParseSplice() {
@@ -79,6 +76,10 @@ Expr* Parser::ParseSplice() {
   Advance();
   const Span open = token().span;
   const bool bracket = Take(Kind::LeftParen);
+  if (!Is(Kind::VarId) || !llvm::is_contained(kSplices, Text(token().text)) || (bracket && next().kind != Kind::RightParen)) {
+    NotSupported(begin, "Template Haskell splices but `$quickCheckAll`, `$verboseCheckAll`, `$forAllProperties` and `$allProperties` are");
+    return ErrorHere();
+  }
   Expr* splice = ast_.New<VarExpr>(token().span, NameOf(token()));
   Advance();
   if (bracket) Close(Kind::RightParen, open);

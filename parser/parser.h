@@ -261,7 +261,7 @@ class Parser {
   // ---- splices of Template Haskell: those that tests are written with (parse_splice.cpp)
   // At `return []` or `$(return [])` between declarations: it says that what stands before it may be asked for. Takes it.
   bool TakeEmptySplice();
-  // At `$quickCheckAll` or `$(quickCheckAll)`, or one like it.
+  // At `$x` or `$(x)`, the `$` next to it.
   bool AtSplice() const;
   bool IsSplicing() const;  // by the pragma
   ast::Expr* ParseSplice();

@@ -79,14 +79,6 @@ void CheckMethod(State& s, VarId var, const ast::FunctionDecl* decl, const ast::
   s.definitions.push_back({var, value});
 }
 
-uint32_t Occurrences(const Types& types, TypeId type, TyVarId var) {
-  switch (types.Kind(type)) {
-    case TypeKind::Var: return types.VarOf(type) == var;
-    case TypeKind::App: return Occurrences(types, types.FnOf(type), var) + Occurrences(types, types.ArgOf(type), var);
-    default: return 0;
-  }
-}
-
 // Whether a context asks for smaller types than the instance's, with no variable more often: then looking for instances
 // ends (the Paterson conditions of GHC's manual).
 bool ContextShrinks(State& s, const core::Instance& row) {

@@ -50,12 +50,6 @@ const ast::Type* LeftSide(const ast::Type* left, State& s, ast::Name& name, llvm
   return con;
 }
 
-uint32_t Occurrences(const Types& types, TypeId type, TyVarId var) {
-  if (types.Kind(type) == TypeKind::Var) return types.VarOf(type) == var;
-  if (types.Kind(type) != TypeKind::App) return 0;
-  return Occurrences(types, types.FnOf(type), var) + Occurrences(types, types.ArgOf(type), var);
-}
-
 // A family on the right side that may be as large as the left one: then the equations may lead on for ever.
 const char* Grows(const Types& types, const FamilyEquation& equation, TypeId type) {
   if (!types.HasFamily(type) || types.Kind(type) != TypeKind::App) return nullptr;
@@ -210,6 +204,12 @@ void DeclareDefault(State& s, const ast::ClassDecl* cls, const ast::TypeEquation
 }
 
 }  // namespace
+
+uint32_t Occurrences(const Types& types, TypeId type, TyVarId var) {
+  if (types.Kind(type) == TypeKind::Var) return types.VarOf(type) == var;
+  if (types.Kind(type) != TypeKind::App) return 0;
+  return Occurrences(types, types.FnOf(type), var) + Occurrences(types, types.ArgOf(type), var);
+}
 
 void EnterFamilies(State& s) {
   for (const ast::Decl* decl : s.module.decls) {

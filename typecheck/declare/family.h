@@ -20,4 +20,7 @@ void DeclareRoles(State& s);
 // Takes back the equations of a module that failed.
 void ForgetEquations(State& s);
 
+// How often the variable stands in the type.
+uint32_t Occurrences(const Types& types, TypeId type, TyVarId var);
+
 }  // namespace df::check

@@ -19,7 +19,6 @@ void DefaultFamilies(State& s, const core::Instance& instance, const ast::Instan
 void DeclareRoles(State& s);
 // Takes back the equations of a module that failed.
 void ForgetEquations(State& s);
-
 // How often the variable stands in the type.
 uint32_t Occurrences(const Types& types, TypeId type, TyVarId var);
 

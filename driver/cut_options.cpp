@@ -17,7 +17,7 @@ struct Word {
 };
 constexpr Word<RecvRule> kReceives[] = {{"by-name", RecvRule::ByName}, {"scheduled", RecvRule::Scheduled}};
 constexpr Word<DeadTokens> kDead[] = {{"sent", DeadTokens::Sent}, {"withheld", DeadTokens::Withheld}, {"none", DeadTokens::None}};
-constexpr Word<EmitCut> kEmits[] = {{"parts", EmitCut::Parts}, {"dot", EmitCut::Dot}, {"skeleton", EmitCut::Skeleton}, {"graph", EmitCut::Graph}, {"outlined", EmitCut::Outlined}};
+constexpr Word<EmitCut> kCutEmits[] = {{"parts", EmitCut::Parts}, {"dot", EmitCut::Dot}, {"skeleton", EmitCut::Skeleton}, {"graph", EmitCut::Graph}, {"outlined", EmitCut::Outlined}};
 
 template <const auto& words, typename Value>
 bool ParseWord(std::string_view text, Value& value) {
@@ -85,7 +85,7 @@ CLI::Option* AddCutOptions(CLI::App& app, Options& options, const char* seed) {
 }
 
 void AddEmitCut(CLI::App& app, Options& options) {
-  AddRead(app, "--emit", options.cut.emit, ParseWord<kEmits, EmitCut>, "`parts`, `dot`, `skeleton`, `graph` or `outlined`",
+  AddRead(app, "--emit", options.cut.emit, ParseWord<kCutEmits, EmitCut>, "`parts`, `dot`, `skeleton`, `graph` or `outlined`",
           "parts (default): what is where, and what goes between; dot: drawn for Graphviz; skeleton: tag tracking; graph: with Sends and Recvs; "
           "outlined: with calls of what stands elsewhere, as the tagged engine runs it")
       ->type_name("WHAT");

@@ -18,10 +18,10 @@ void Both(Node& n) {
   n.w.has_bits = true;
   n.out = {n.w.Elementwise(Element::Int, {n.In(0), n.In(1)}, kText)};
 }
-constexpr char kAnd[] = "T.zipWith (.&.) {0} {1}", kOr[] = "T.zipWith (.|.) {0} {1}", kXor[] = "T.zipWith xor {0} {1}";
-int64_t FoldAnd(const std::vector<int64_t>& x) { return x[0] & x[1]; }
-int64_t FoldOr(const std::vector<int64_t>& x) { return x[0] | x[1]; }
-int64_t FoldXor(const std::vector<int64_t>& x) { return x[0] ^ x[1]; }
+constexpr char kBitAnd[] = "T.zipWith (.&.) {0} {1}", kBitOr[] = "T.zipWith (.|.) {0} {1}", kBitXor[] = "T.zipWith xor {0} {1}";
+int64_t FoldBitAnd(const std::vector<int64_t>& x) { return x[0] & x[1]; }
+int64_t FoldBitOr(const std::vector<int64_t>& x) { return x[0] | x[1]; }
+int64_t FoldBitXor(const std::vector<int64_t>& x) { return x[0] ^ x[1]; }
 
 void Not(Node& n) {
   Whole(n, 1);
@@ -42,9 +42,9 @@ void BitShift(Node& n) {
 }  // namespace
 
 void AddBits(Handlers& all) {
-  all["BitwiseAnd"] = Both<kAnd, FoldAnd>;
-  all["BitwiseOr"] = Both<kOr, FoldOr>;
-  all["BitwiseXor"] = Both<kXor, FoldXor>;
+  all["BitwiseAnd"] = Both<kBitAnd, FoldBitAnd>;
+  all["BitwiseOr"] = Both<kBitOr, FoldBitOr>;
+  all["BitwiseXor"] = Both<kBitXor, FoldBitXor>;
   all["BitwiseNot"] = Not;
   all["BitShift"] = BitShift;
 }

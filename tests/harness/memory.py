@@ -8,9 +8,11 @@ engine is lazy throughout, so a sum that only strictness analysis makes eager ha
 """
 
 import argparse
+import os
 import re
 import subprocess
 import sys
+import tempfile
 
 def state_machine(n):
     state, a = 0, 0
@@ -87,6 +89,30 @@ main = go N (Outer (Inner (T.fill 0.1)) 1) 0""", (2, 100), lambda n: 2, {"tagged
 ]
 
 
+# Reads its input and writes as it goes. What a frame of event code still has to look at, when its result is there, holds nothing.
+READER = """main = do
+  s <- getContents
+  mapM_ (putStr . say) (lines s)
+say x = '\\n' : (x ++ "a" ++ concatMap show [1 .. 9 :: Int])
+"""
+
+
+def readers(dfc):
+    """The same with fast code from the start, with it after some steps, and as a large graph gets it. How many runs, and faults."""
+    faults = runs = 0
+    with tempfile.TemporaryDirectory() as folder:
+        graph = os.path.join(folder, "reader.graph")
+        subprocess.run([dfc, "-", "-o", graph, "--no-warnings"], input=READER.encode(), check=True)
+        for lines in (100, 20000):
+            for options in ((), ("--stress=1",), ("--stress=2",), ("--stress=62",)):
+                runs += 1
+                done = subprocess.run([dfc, "run", graph, "--max-memory=1M", *options], input=b"yes\n" * lines, capture_output=True, timeout=300)
+                if done.returncode or done.stdout != b"\nyesa123456789" * lines:
+                    faults += 1
+                    print("%d lines read, %s: exit code %d, %d bytes\n%s" % (lines, " ".join(options), done.returncode, len(done.stdout), done.stderr.decode()))
+    return runs, faults
+
+
 def fib(n):
     a, b = 0, 1
     for _ in range(n):
@@ -111,6 +137,8 @@ def main():
                     faults += 1
                     print("%s --engine=%s: exit code %d, %s\n%s" % (source.strip(), engine, done.returncode, got,
                                                                    done.stderr.decode()))
+    more = readers(args.dfc)
+    runs, faults = runs + more[0], faults + more[1]
     print("%d runs in bounded memory, %d faults" % (runs, faults))
     return 1 if faults else 0
 

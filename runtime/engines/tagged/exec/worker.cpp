@@ -157,6 +157,20 @@ void Worker::StepCheck() {
   execution.NoteMoment(index, [this](RuntimeError& error) { Where(error); });
 }
 
+// A frame that has given its results may have Forces left that nobody needs any more. They would stay on the stack below all that goes on with
+// the results, and keep the frame and what it holds: of a program that reads its input all that it has written. So they go, if
+// they are all that the frame is at work for; the entry that runs is one more.
+void Worker::DropNeedless(Frame* frame) {
+  size_t needless = 0;
+  for (size_t i = stack.size(); i-- > 0; ++needless) {
+    const Item& item = stack[i];
+    if (item.frame != frame || item.cell || item.pc == kNone || program.code[item.pc].code != Code::Wait) break;
+  }
+  if (needless == 0 || frame->refs != needless + 1 || frame->pins != 0 || frame->site == &program.RootSite()) return;
+  stack.resize(stack.size() - needless);
+  frame->refs = 1;
+}
+
 // The entry on top of the stack.
 void Worker::Step() {
   if (--budget == 0) {
@@ -181,6 +195,7 @@ void Worker::Step() {
   if (!program.fast) ++item.frame->scope().steps;
   if (item.pc == kNone) RunReady(*this, item.frame);
   else RunTail(*this, item.frame, item.pc);
+  if (item.frame->refs > 1 && !stack.empty() && stack.back().frame == item.frame) DropNeedless(item.frame);
   Unref(item.frame);
 }
 

@@ -74,6 +74,7 @@ struct Worker : Asker {
   // Taking up one thing after the other.
   void Link();
   void Step();
+  void DropNeedless(Frame* frame);
   void StepCheck();
   void Where(RuntimeError& error);
   // Where a run that a limit ends was: null: nowhere, or at the cell on top of the stack.

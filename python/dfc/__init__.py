@@ -9,6 +9,7 @@ docs/python.md has values, errors and threads.
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import os
 import types
@@ -93,6 +94,10 @@ def _as_argument(kind: str) -> str:
     return "(%s)" % kind if " -> " in kind else kind
 
 
+# What runs of a program may be told (python/module.cpp reads them).
+SETTINGS = ("engine", "threads", "batch", "timeout", "max_memory", "max_frames", "device")
+
+
 def load(path: str | os.PathLike, **settings: Any) -> Program:
     """The program of a .graph file. Settings: engine, threads, batch, timeout (seconds), max_memory (bytes), max_frames, device."""
     with open(path, "rb") as file:
@@ -115,9 +120,15 @@ def compile(source: str | None = None, *, path: str | os.PathLike | None = None,
         name = os.fspath(path)
         with open(path, encoding="utf-8") as file:
             source = file.read()
+    for given in settings:
+        if given not in SETTINGS:  # before the source is looked at: a misspelt `export` would be told as a source without `main`
+            near = difflib.get_close_matches(given, ("path", "export", "name", "module_folders", "optimize", "compile_timeout", *SETTINGS), 1)
+            raise TypeError("compile: there is no setting `%s`%s" % (given, ": did you mean `%s`?" % near[0] if near else ""))
     exports = [export] if isinstance(export, str) else list(export)
     graph, said = _compile(source, name, [os.fspath(folder) for folder in module_folders], exports, optimize, compile_timeout)
     diagnostics = [errors.diagnostic(*told) for told in said]
+    if graph is None and not exports and any(each.code == "DF0804" for each in diagnostics):
+        raise CompileError(diagnostics, "name the definitions that are called, as in `dfc.compile(source, export=[\"f\"])`")
     if graph is None:
         raise CompileError(diagnostics)
     return Program(graph, diagnostics, **settings)

@@ -141,12 +141,14 @@ class Diagnostic:
 class CompileError(Error):
     """A source that is wrong. `diagnostics` has what the compiler says, warnings too."""
 
-    def __init__(self, diagnostics):
+    def __init__(self, diagnostics, advice=""):
         self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
-        super().__init__("\n".join(str(d).rstrip() for d in self.diagnostics) or "the source cannot be compiled")
+        self.advice: str = advice  # what a caller from Python can do about it
+        text = "\n".join(str(d).rstrip() for d in self.diagnostics) or "the source cannot be compiled"
+        super().__init__(text + ("\n" + advice if advice else ""))
 
     def __reduce__(self):
-        return CompileError, (self.diagnostics,)
+        return CompileError, (self.diagnostics, self.advice)
 
 
 def diagnostic(code, is_error, message, span, notes, hint, text) -> Diagnostic:

@@ -92,6 +92,10 @@ def test_limits(program):
     assert isinstance(raised.value, dfc.errors.MemoryLimitError)
     with pytest.raises(TypeError):
         program.with_settings(speed=3)
+    with pytest.raises(TypeError, match="no setting `exports`: did you mean `export`"):
+        dfc.compile("f :: Int -> Int\nf x = x", exports=["f"])
+    with pytest.raises(dfc.CompileError, match=r'DF0804(.|\n)*export=\["f"\]'):
+        dfc.compile("f :: Int -> Int\nf x = x")
     with pytest.raises(ValueError):
         program.with_settings(engine="steam")
     for engine in ("tagged", "reference", "demand"):

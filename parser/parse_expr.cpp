@@ -281,7 +281,7 @@ Expr* Parser::ParseParen() {
 // `[]`, `[a, b]`, `[a ..]`, `[a, b .. c]`, `[e | stmts]`
 Expr* Parser::ParseBracket() {
   Span open = token().span;
-  if (IsSplicing() && next().kind == Kind::Bar && !token().space_after) NotSupported(open, "Template Haskell quotations are");
+  if (next().kind == Kind::Bar && !token().space_after && IsSplicing()) NotSupported(open, "Template Haskell quotations are");
   Advance();
   if (Take(Kind::RightBracket)) return ast_.New<ConExpr>(From(open), NameOf("[]", From(open)));
   llvm::SmallVector<Expr*> elements{ParseExpr()};

@@ -127,8 +127,7 @@ def compile(source: str | None = None, *, path: str | os.PathLike | None = None,
     exports = [export] if isinstance(export, str) else list(export)
     graph, said = _compile(source, name, [os.fspath(folder) for folder in module_folders], exports, optimize, compile_timeout)
     diagnostics = [errors.diagnostic(*told) for told in said]
-    if graph is None and not exports and any(each.code == "DF0804" for each in diagnostics):
-        raise CompileError(diagnostics, "name the definitions that are called, as in `dfc.compile(source, export=[\"f\"])`")
     if graph is None:
-        raise CompileError(diagnostics)
+        lacks_main = not exports and any(each.code == "DF0804" for each in diagnostics)
+        raise CompileError(diagnostics, "name the definitions that are called, as in `dfc.compile(source, export=[\"f\"])`" if lacks_main else "")
     return Program(graph, diagnostics, **settings)

@@ -363,15 +363,13 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
   }
 }
 
-bool Parser::HasExtension(std::string_view extension) const {
-  return options_.all_extensions ||
-         llvm::any_of(buffer_.extensions, [&](Symbol name) { return Text(name) == extension; });
+bool Parser::PragmasName(std::string_view extension) const {
+  return llvm::any_of(buffer_.extensions, [&](Symbol name) { return Text(name) == extension; });
 }
 
-bool Parser::IsTurnedOff(std::string_view extension) const {
-  const std::string off = fmt::format("No{}", extension);
-  return llvm::any_of(buffer_.extensions, [&](Symbol name) { return Text(name) == off; });
-}
+bool Parser::HasExtension(std::string_view extension) const { return options_.all_extensions || PragmasName(extension); }
+
+bool Parser::IsTurnedOff(std::string_view extension) const { return PragmasName(fmt::format("No{}", extension)); }
 
 // What a pragma of the file, `NoX`, takes out of Haskell 2010.
 void Parser::RefuseIfTurnedOff(std::string_view extension, Span span, std::string_view what) {

@@ -49,7 +49,7 @@ size_t CountVariables(const QualType& type) {
 
 }  // namespace
 
-bool Parser::IsSplicing() const { return llvm::any_of(buffer_.extensions, [](Symbol name) { return Text(name) == "TemplateHaskell"; }); }
+bool Parser::IsSplicing() const { return PragmasName("TemplateHaskell"); }
 
 bool Parser::TakeEmptySplice() {
   if (!IsSplicing()) return false;

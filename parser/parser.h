@@ -102,6 +102,7 @@ class Parser {
   bool HintAtDefinitions(Diagnostics& report) const;
   bool HintAtLayout(Diagnostics& report, std::string_view expected) const;
   size_t LineStart(size_t i) const;  // the first token of the line that token i stands on
+  bool PragmasName(std::string_view extension) const;  // those of the file, whatever else is allowed
   bool HasExtension(std::string_view extension) const;
   bool IsTurnedOff(std::string_view extension) const;  // what Haskell 2010 has
   void RefuseIfTurnedOff(std::string_view extension, Span span, std::string_view what);
